@@ -1,0 +1,60 @@
+# Helpers of the build: one static library per folder of src/, the generated data, the program.
+
+set(ECO_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
+                 -Wmissing-prototypes -Wvla -Wformat=2)
+if(ECO_WERROR)
+  list(APPEND ECO_WARNINGS -Werror)
+endif()
+
+# Flags every target of the project gets. Contraction is off so that one formula gives one value
+# on every machine (engine kernels may turn it on for themselves).
+function(eco_flags target)
+  target_compile_options(${target} PRIVATE ${ECO_WARNINGS} -ffp-contract=off -fno-common)
+  target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L
+                             ECO_VERSION="${PROJECT_VERSION}")
+  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  if(ECO_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${ECO_SANITIZE} -fno-omit-frame-pointer
+                           -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${ECO_SANITIZE})
+  endif()
+endfunction()
+
+# eco_add_module(name [DEPS ...] [GENERATED]): src/<name>/*.c as the static library eco_<name>.
+function(eco_add_module name)
+  cmake_parse_arguments(M "GENERATED" "" "DEPS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
+  if(M_GENERATED)
+    include(EcoData)
+    eco_generate_data(generated)
+    list(APPEND sources ${generated})
+  endif()
+  if(NOT sources)
+    add_library(eco_${name} INTERFACE)
+    set(scope INTERFACE)
+  else()
+    add_library(eco_${name} STATIC ${sources})
+    eco_flags(eco_${name})
+    set(scope PUBLIC)
+    if(M_GENERATED)
+      target_include_directories(eco_${name} PUBLIC ${CMAKE_BINARY_DIR}/gen)
+    endif()
+  endif()
+  foreach(dep ${M_DEPS})
+    target_link_libraries(eco_${name} ${scope} eco_${dep})
+  endforeach()
+  if(name STREQUAL "core")
+    target_link_libraries(eco_core ${scope} m)
+  endif()
+endfunction()
+
+# The main program: links no network and no database library (start-up, docs/architecture.md).
+function(eco_add_program)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
+  if(sources)
+    add_executable(ecocompute ${sources})
+    eco_flags(ecocompute)
+    target_link_libraries(ecocompute PRIVATE eco_ops eco_report eco_model eco_power eco_dataset
+                          eco_core eco_base m ${CMAKE_DL_LIBS})
+  endif()
+endfunction()
