@@ -1,0 +1,20 @@
+/*
+ * Charts as SVG: accessible (title, desc, role), text as text, light and dark by
+ * prefers-color-scheme, readable in print, colour-blind-safe, no external font, the same bytes for
+ * the same data. Appends to `out`. Errors: ECO_E_INVALID for data that cannot be drawn.
+ */
+#ifndef ECO_REPORT_CHART_SVG_H
+#define ECO_REPORT_CHART_SVG_H
+
+#include "base/buf.h"
+#include "chart.h"
+#include "eco_err.h"
+
+int eco_chart_svg_crossover(const struct eco_chart_crossover *c, struct eco_buf *out,
+                            struct eco_err *err);
+int eco_chart_svg_bars(const struct eco_chart_bars *c, struct eco_buf *out, struct eco_err *err);
+int eco_chart_svg_pareto(const struct eco_chart_pareto *c, struct eco_buf *out,
+                         struct eco_err *err);
+int eco_chart_svg_power(const struct eco_chart_power *c, struct eco_buf *out, struct eco_err *err);
+
+#endif
