@@ -4,8 +4,8 @@
  * by `report`. The caller owns every array and string; they are borrowed for the length of a call.
  *
  * Absent is not zero: a double that is not known is NAN, an integer -1, a string NULL; the report
- * writes null, and where the schema asks for it the reason beside it. eco_run_init, eco_run_arm_init
- * and eco_run_trial_init set every field to "not known". Units are the last part of a name.
+ * writes null, and where the schema asks for it the reason beside it. The init functions set every
+ * field to "not known". Units are the last part of a name.
  */
 #ifndef ECO_RUN_H
 #define ECO_RUN_H
@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Where the sensor sits. Two boundaries are never added, subtracted or pooled. */
-#define ECO_BOUNDARIES(X)                                                                          \
+#define ECO_RUN_BOUNDARIES(X)                                                                          \
     X(NONE, "none")                                                                                \
     X(GPU_BOARD, "gpu-board")                                                                      \
     X(GPU_MODULE, "gpu-module")                                                                    \
@@ -26,19 +26,19 @@ extern "C" {
     X(SOC, "soc")                                                                                  \
     X(WALL, "wall")
 
-enum eco_boundary {
-#define X(name, text) ECO_BOUNDARY_##name,
-    ECO_BOUNDARIES(X)
+enum eco_run_boundary {
+#define X(name, text) ECO_RUN_BOUNDARY_##name,
+    ECO_RUN_BOUNDARIES(X)
 #undef X
-        ECO_BOUNDARY_COUNT
+        ECO_RUN_BOUNDARY_COUNT
 };
 
 /* How far a joule can be trusted; see docs/methodology.md. */
-enum eco_quality_level {
-    ECO_LEVEL_L0 = 0, /* estimate, nothing was measured */
-    ECO_LEVEL_L1,     /* one source, one trial */
-    ECO_LEVEL_L2,     /* two agreeing sources, n >= 3, balanced order */
-    ECO_LEVEL_L3      /* external meter */
+enum eco_run_level {
+    ECO_RUN_LEVEL_L0 = 0, /* estimate, nothing was measured */
+    ECO_RUN_LEVEL_L1,     /* one source, one trial */
+    ECO_RUN_LEVEL_L2,     /* two agreeing sources, n >= 3, balanced order */
+    ECO_RUN_LEVEL_L3      /* external meter */
 };
 
 /* One power source that was looked for: used, usable but not used, or not usable with a reason. */
@@ -49,7 +49,7 @@ struct eco_run_source {
     const char *reason; /* why it is not usable, and what to do; NULL when it is */
     const char *field;  /* instrument: "total energy counter", "power average 1 s"; NULL */
     const char *driver; /* driver or kernel version; NULL */
-    enum eco_boundary boundary;
+    enum eco_run_boundary boundary;
     double refresh_s, averaging_s; /* detected; NAN */
     double read_cost_s;            /* one read, median; NAN */
     double resolution_j;           /* one count of a counter; NAN */
@@ -128,7 +128,7 @@ struct eco_run_arm {
     const char *weights;          /* "real", "synthetic"; NULL */
     enum eco_basis basis;         /* of results: MEASURED only with a power source */
     const char *reason;           /* why results are not measured or null; NULL when measured */
-    enum eco_quality_level level;
+    enum eco_run_level level;
     /* results.*: protocol v1, comparable with the published data */
     double total_energy_j, j_per_token, base_j_per_token, power_mean_w, tokens_per_s;
     int64_t tokens, dropped_samples; /* -1 */
@@ -192,7 +192,7 @@ struct eco_run {
     const char *gpu_name;        /* as the driver or the user says; never NULL */
     enum eco_arch arch;
     int accelerator_count;
-    enum eco_boundary boundary;
+    enum eco_run_boundary boundary;
     /* workload */
     struct eco_model model;
     int batch, context_tokens, prompt_tokens, generated_tokens; /* -1: not known */
@@ -217,8 +217,8 @@ void eco_run_arm_init(struct eco_run_arm *arm);
 void eco_run_trial_init(struct eco_run_trial *trial);
 void eco_run_source_init(struct eco_run_source *source);
 void eco_run_phase_init(struct eco_run_phase *phase);
-const char *eco_boundary_name(enum eco_boundary b); /* "gpu-board"; "none" */
-const char *eco_quality_level_name(enum eco_quality_level level); /* "L0" … "L3" */
+const char *eco_run_boundary_name(enum eco_run_boundary b); /* "gpu-board"; "none" */
+const char *eco_run_level_name(enum eco_run_level level); /* "L0" … "L3" */
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@
 #define ECO_REPORT_DATASET_DOI "10.5281/zenodo.19647290"
 #define ECO_REPORT_DEEP_DIVE_DOI "10.5281/zenodo.22037483"
 
-/** Appends the energy.json of `run->arms[arm]`, ending in a newline; it is valid under our schema. */
+/** Appends the energy.json of `run->arms[arm]` and a newline; it is valid under our schema. */
 int eco_report_build(const struct eco_run *run, size_t arm, struct eco_buf *out,
                      struct eco_err *err);
 

@@ -1,0 +1,135 @@
+/* Names and "not known" values of a run (eco_run.h). */
+#include "eco_run.h"
+
+#include <math.h>
+
+static const char *const boundary_names[] = {
+#define X(name, text) [ECO_RUN_BOUNDARY_##name] = text,
+    ECO_RUN_BOUNDARIES(X)
+#undef X
+};
+
+const char *eco_run_boundary_name(enum eco_run_boundary b)
+{
+    if ((unsigned)b >= ECO_RUN_BOUNDARY_COUNT)
+        return boundary_names[ECO_RUN_BOUNDARY_NONE];
+    return boundary_names[b];
+}
+
+const char *eco_run_level_name(enum eco_run_level level)
+{
+    static const char *const names[] = {"L0", "L1", "L2", "L3"};
+    if ((unsigned)level >= sizeof(names) / sizeof(names[0]))
+        return names[0];
+    return names[level];
+}
+
+static const struct eco_run_delta no_delta = {
+    .pct = NAN, .lo95_pct = NAN, .hi95_pct = NAN, .df = NAN, .trials_to_resolve = -1};
+
+void eco_run_arm_init(struct eco_run_arm *arm)
+{
+    *arm = (struct eco_run_arm){
+        .total_energy_j = NAN,
+        .j_per_token = NAN,
+        .base_j_per_token = NAN,
+        .power_mean_w = NAN,
+        .tokens_per_s = NAN,
+        .tokens = -1,
+        .dropped_samples = -1,
+        .delta = no_delta,
+        .counter_j_per_token = NAN,
+        .net_j_per_token = NAN,
+        .counter_gap_frac = NAN,
+        .power_peak_w = NAN,
+        .ttft_s = NAN,
+        .tpot_mean_s = NAN,
+        .tpot_p50_s = NAN,
+        .tpot_p99_s = NAN,
+        .counter_delta = no_delta,
+        .energy_stat = {.mean = NAN, .sd = NAN, .cv_frac = NAN},
+        .decode_j_per_token = NAN,
+        .prefill_j = NAN,
+        .decode_delta = no_delta,
+        .predicted = {.delta_pct = {NAN, NAN, NAN, NAN, NAN, NAN, NAN},
+                      .j_per_token = NAN,
+                      .j_per_token_lo95 = NAN,
+                      .j_per_token_hi95 = NAN,
+                      .base_j_per_token = NAN,
+                      .crossover_b = NAN,
+                      .p_saves_frac = NAN,
+                      .n_rows = -1,
+                      .n_sessions = -1},
+        .quality = {.value = NAN,
+                    .fp16_value = NAN,
+                    .delta_pct = NAN,
+                    .mean_nll = NAN,
+                    .tokens_evaluated = -1,
+                    .windows = -1,
+                    .seq_len = -1,
+                    .corpus_bytes = -1},
+    };
+}
+
+void eco_run_trial_init(struct eco_run_trial *trial)
+{
+    *trial = (struct eco_run_trial){
+        .iterations = -1,
+        .tokens = -1,
+        .decode_tokens = -1,
+        .samples = -1,
+        .dropped_samples = -1,
+        .window_s = NAN,
+        .energy_counter_j = NAN,
+        .energy_integral_j = NAN,
+        .energy_v1_j = NAN,
+        .power_mean_w = NAN,
+        .power_peak_w = NAN,
+        .idle_before_w = NAN,
+        .temp_start_c = NAN,
+        .temp_end_c = NAN,
+        .clock_mean_mhz = NAN,
+        .tokens_per_s = NAN,
+        .ttft_s = NAN,
+        .tpot_mean_s = NAN,
+        .tpot_p50_s = NAN,
+        .tpot_p99_s = NAN,
+    };
+}
+
+void eco_run_source_init(struct eco_run_source *source)
+{
+    *source = (struct eco_run_source){
+        .refresh_s = NAN, .averaging_s = NAN, .read_cost_s = NAN, .resolution_j = NAN};
+}
+
+void eco_run_phase_init(struct eco_run_phase *phase)
+{
+    *phase = (struct eco_run_phase){
+        .arm = -1, .trial = -1, .start_s = NAN, .end_s = NAN, .energy_j = NAN, .power_mean_w = NAN};
+}
+
+void eco_run_init(struct eco_run *run)
+{
+    *run = (struct eco_run){
+        .gpu_name = "unknown",
+        .accelerator_count = 1,
+        .batch = 1,
+        .context_tokens = -1,
+        .prompt_tokens = -1,
+        .generated_tokens = -1,
+        .iterations = -1,
+        .warmup = -1,
+        .blocks = -1,
+        .baseline_arm = -1,
+        .environment = {.power_limit_w = NAN,
+                        .clock_sm_mhz = NAN,
+                        .clock_mem_mhz = NAN,
+                        .persistence = -1,
+                        .ecc = -1},
+        .idle = {.without_model_w = NAN,
+                 .with_model_w = NAN,
+                 .observer_power_w = NAN,
+                 .observer_cpu_frac = NAN},
+    };
+}
