@@ -1,0 +1,32 @@
+/*
+ * From text or JSON to an argument struct, strictly: unknown names, wrong kinds, out-of-range and
+ * repeated values are errors that name the parameter, its range and the nearest valid name.
+ * Missing and null mean the default. Memory: strings and lists live in the arena.
+ */
+#ifndef ECO_OPS_ARGS_H
+#define ECO_OPS_ARGS_H
+
+#include "op.h"
+
+/** Fills `args` (op->args_size bytes) with the defaults; `have` is 0. */
+int eco_args_init(const struct eco_op *op, void *args, struct eco_arena *arena,
+                  struct eco_err *err);
+/** The parameter called name[0..len), by name or alias ('-' counts as '_'), or NULL. */
+const struct eco_param *eco_args_find(const struct eco_op *op, const char *name, size_t len);
+/** Sets one parameter from text (command line, query string). */
+int eco_args_set(const struct eco_op *op, void *args, struct eco_arena *arena,
+                 const struct eco_param *p, const char *text, size_t len, struct eco_err *err);
+/** Sets all members of a JSON object. Native parameters are refused unless `native`. */
+int eco_args_set_json(const struct eco_op *op, void *args, struct eco_arena *arena,
+                      const struct eco_json *object, bool native, struct eco_err *err);
+/** Required parameters are there and relations hold. Call once after the last set. */
+int eco_args_finish(const struct eco_op *op, void *args, struct eco_err *err);
+/** The error for an unknown parameter name, with the nearest known one. */
+int eco_args_unknown(const struct eco_op *op, const char *name, size_t len, struct eco_err *err);
+/** True when the parameter at this member offset was given. */
+bool eco_args_have(const struct eco_op *op, const void *args, size_t offset);
+/** Calls `each` for every choice of a parameter (static or "@..." lists). */
+void eco_args_each_choice(const struct eco_param *p, void (*each)(void *to, const char *choice),
+                          void *to);
+
+#endif
