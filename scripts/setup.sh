@@ -1,0 +1,98 @@
+#!/bin/sh
+# Installs what ecocompute needs from Debian's packages, and only what is missing.
+#   scripts/setup.sh [build|test]     build (default): compile and run; test: all of ./test.sh
+# A part is "there" when the file or command that is really used is there, so a compiler that
+# came from elsewhere is left alone. Node and npm are never touched.
+set -eu
+
+level=${1:-build}
+case $level in
+build | test) ;;
+*)
+    echo "setup: unknown level '$level': build or test" >&2
+    exit 2
+    ;;
+esac
+
+missing=
+# need PACKAGE PROBE...: PROBE is a command name, or the path of a file (a shell pattern may match).
+need() {
+    package=$1
+    shift
+    for probe in "$@"; do
+        case $probe in
+        /*) [ -e "$probe" ] && return 0 ;;
+        *) command -v "$probe" >/dev/null 2>&1 && return 0 ;;
+        esac
+    done
+    missing="$missing $package"
+}
+
+# --- what building and running needs
+need gcc cc
+need libc6-dev /usr/include/stdio.h
+need make make
+need cmake cmake
+need ninja-build ninja
+need pkg-config pkg-config pkgconf
+
+# --- what testing adds
+if [ "$level" = test ]; then
+    need git git                                      # lint reads the list of tracked files
+    need libcmocka-dev /usr/include/cmocka.h          # unit tests
+    need libjansson-dev /usr/include/jansson.h        # a second JSON reader, as a judge
+    need python3 /usr/bin/python3                     # transcripts, oracles
+    need python3-numpy /usr/lib/python3/dist-packages/numpy
+    need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
+    need clang-14 clang-14                            # second compiler, sanitizers, fuzzing
+    need libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a
+    need lld-14 ld.lld-14
+    need clang-format-14 clang-format-14
+    need clang-tidy-14 clang-tidy-14
+    need cppcheck cppcheck
+    need gcovr gcovr
+fi
+
+if [ -z "$missing" ]; then
+    echo "setup: everything for '$level' is there"
+    exit 0
+fi
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "setup: missing:$missing" >&2
+    echo "setup: no apt-get on this machine; install these with your own package manager" >&2
+    exit 1
+fi
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null 2>&1; then
+        echo "setup: not root and no sudo; as root, run: apt-get install$missing" >&2
+        exit 1
+    fi
+    as_root="sudo"
+fi
+
+echo "setup: installing for '$level':$missing"
+update() {
+    echo "setup: reading the package lists"
+    # One unreachable extra source must not stop us: what counts is whether the install works.
+    $as_root apt-get update -qq || echo "setup: some package lists could not be read" >&2
+}
+install() {
+    # shellcheck disable=SC2086 # the list is meant to split
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        -o Dpkg::Use-Pty=0 $missing </dev/null >"$log" 2>&1
+}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+set -- /var/lib/apt/lists/*Packages*
+[ -e "$1" ] || update
+if ! install; then
+    update # the lists may be old
+    if ! install; then
+        cat "$log" >&2
+        echo "setup: could not install:$missing" >&2
+        exit 1
+    fi
+fi
+echo "setup: done"

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Builds and runs test suites, one after the other, and ends with "N passed, N failed".
+#   scripts/suite.sh plain|asan|tsan|lint...
+# A suite whose build fails counts as one failed test; the next suites still run.
+set -u
+cd "$(dirname "$0")/.." || exit
+jobs=${JOBS:-2}
+passed=0
+failed=0
+
+# build DIR CMAKE_ARGUMENT...
+build() {
+    dir=$1
+    shift
+    cmake -S . -B "$dir" -G Ninja --log-level=NOTICE -DECO_TESTS=ON \
+        -DECO_WERROR="${WERROR:-OFF}" "$@" && cmake --build "$dir" -- -j "$jobs" --quiet
+}
+
+# run DIR CTEST_ARGUMENT...: adds ctest's counts to ours.
+run() {
+    dir=$1
+    shift
+    ctest --test-dir "$dir" -j "$jobs" --output-on-failure --no-tests=error \
+        --output-junit junit.xml "$@"
+    status=$?
+    counts=$(awk '/<testsuite /, />/' "$dir/junit.xml" 2>/dev/null |
+        sed -n 's/.*[^a-z]\(tests\|failures\)="\([0-9]*\)".*/\1 \2/p' |
+        awk '$1 == "tests" { t = $2 } $1 == "failures" { f = $2 } END { print t + 0, f + 0 }')
+    tests=${counts% *}
+    failures=${counts#* }
+    # ctest's exit status is the judge; the file is only for counting.
+    if [ "$status" -ne 0 ] && [ "$failures" -eq 0 ]; then
+        failures=1
+        [ "$tests" -gt 0 ] || tests=1
+    fi
+    passed=$((passed + tests - failures))
+    failed=$((failed + failures))
+}
+
+for suite in "$@"; do
+    echo "== $suite"
+    case $suite in
+    plain)
+        build build && run build
+        ;;
+    lint)
+        build build && run build -L lint
+        ;;
+    asan)
+        # clang, so that the second compiler's warnings are seen too
+        build build-asan -DCMAKE_C_COMPILER=clang-14 -DCMAKE_BUILD_TYPE=None \
+            -DCMAKE_C_FLAGS="-O1 -g1" -DECO_SANITIZE=address,undefined -DECO_LINT=OFF &&
+            ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1 \
+                UBSAN_OPTIONS=print_stacktrace=1 run build-asan
+        ;;
+    tsan)
+        build build-tsan -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" \
+            -DECO_SANITIZE=thread -DECO_LINT=OFF && run build-tsan
+        ;;
+    *)
+        echo "suite: unknown suite '$suite': plain, lint, asan, tsan" >&2
+        false
+        ;;
+    esac || {
+        echo "== $suite: the build failed" >&2
+        failed=$((failed + 1))
+    }
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

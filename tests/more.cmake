@@ -1,0 +1,39 @@
+# Tests beside the unit tests: fuzz corpora, command-line transcripts, the installed tree, lint.
+option(ECO_LINT "run the lint checks as tests" ON)
+set(python /usr/bin/python3) # Debian's own; another python may lack its packages
+
+add_subdirectory(fuzz)
+
+if(TARGET ecocompute)
+  file(GLOB transcripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.cli)
+  file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/docs/*.md)
+  foreach(file ${transcripts} ${documents})
+    file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR} ${file})
+    string(REGEX REPLACE "^tests/" "" name ${name})
+    add_test(NAME cli/${name}
+             COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/transcript.py
+                     --program $<TARGET_FILE:ecocompute> ${file})
+    set_tests_properties(cli/${name} PROPERTIES LABELS cli TIMEOUT 120 SKIP_RETURN_CODE 77)
+  endforeach()
+endif()
+
+if(ECO_LINT)
+  # check(NAME ARGUMENT...): tools/check-NAME as a test. tests/lint proves that each can fail.
+  function(eco_add_check name)
+    add_test(NAME lint/${name} COMMAND ${CMAKE_SOURCE_DIR}/tools/check-${name} ${ARGN})
+    set_tests_properties(lint/${name} PROPERTIES LABELS lint TIMEOUT 600)
+  endfunction()
+  eco_add_check(format)
+  eco_add_check(headers)
+  eco_add_check(includes)
+  eco_add_check(names)
+  eco_add_check(sizes)
+  eco_add_check(words)
+  eco_add_check(symbols ${CMAKE_BINARY_DIR})
+  eco_add_check(cppcheck)
+  eco_add_check(tidy ${CMAKE_BINARY_DIR})
+  # long and parallel by themselves: first, and with both cores counted
+  set_tests_properties(lint/tidy lint/cppcheck PROPERTIES PROCESSORS 2 COST 100)
+  add_test(NAME lint/selftest COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lint/selftest.sh)
+  set_tests_properties(lint/selftest PROPERTIES LABELS lint TIMEOUT 120)
+endif()
