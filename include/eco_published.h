@@ -68,27 +68,27 @@ struct eco_published_query {
 };
 
 struct eco_published_answer {
-    double delta_pct;  /* 1 place */
-    double ci_pct[2];  /* 95 %, 1 place, never below -75 (NF4) or -50 (INT8) */
+    double delta_pct; /* 1 place */
+    double ci_pct[2]; /* 95 %, 1 place, never below -75 (NF4) or -50 (INT8) */
     enum eco_basis basis;
     enum eco_confidence confidence;
     enum eco_recommendation recommendation;
     const char *verdict; /* static, plain English, no numbers */
     bool have_crossover;
-    double crossover_b;      /* 3 places, of the class used; valid with have_crossover */
-    enum eco_arch arch_used; /* ampere for hopper, else the asked one */
-    bool borrowed;           /* arch_used is another architecture */
-    bool modelled;           /* batch or context left the measured point */
-    double factor;           /* f: what is left of a saving, 1 when not modelled */
+    double crossover_b;               /* 3 places, of the class used; valid with have_crossover */
+    enum eco_arch arch_used;          /* ampere for hopper, else the asked one */
+    bool borrowed;                    /* arch_used is another architecture */
+    bool modelled;                    /* batch or context left the measured point */
+    double factor;                    /* f: what is left of a saving, 1 when not modelled */
     double weight_gb, weight_gb_fp16; /* 2 places */
     double range_lo_b, range_hi_b;    /* sizes measured in the class used */
     size_t n_anchors;                 /* anchors of the class used … */
-    size_t n_exact;                   /* … and those at exactly this size (0: the curve answers) */
+    size_t n_exact;                   /* … and those at this very size (0: the curve answers) */
     int n_trials;                     /* sum of n over the exact ones, else over the class */
 };
 
 /**
- * Answers `q` from `t` as the published site does, every rounding included (PUBLISHED rounding is
+ * Answers `q` from `t` as the published site does, every rounding included (rounding is as
  * JavaScript's toFixed). ECO_E_RANGE: a value outside ECO_PUBLISHED_PARAMS; ECO_E_UNKNOWN_NAME: no
  * architecture; ECO_E_UNSUPPORTED: no curve for this architecture and precision.
  */
@@ -136,14 +136,16 @@ struct eco_published_fit {
 
 /**
  * Least squares of the published curve over `anchors` (all of one class, 1..MAX_ANCHORS) under
- * -50 <= A <= max(y)+50, 0 <= S <= cap + max(0, max y), 0.1 <= N* <= 200; N* is the median size with
- * fewer than 3 points. Global optimum: for a given N* the problem is a linear one in a box, solved
- * exactly; N* is searched in ln N* on a grid and refined by golden section.
+ * -50 <= A <= max(y)+50, 0 <= S <= cap + max(0, max y), 0.1 <= N* <= 200; N* is the median size
+ * with fewer than 3 points or S = 0. Global optimum: for a given N* the problem is a linear one in
+ * a box, solved exactly; N* is searched in ln N* on a grid and refined by golden section.
  */
 int eco_published_fit(const struct eco_published_anchor *anchors, size_t n,
                       struct eco_published_fit *out, struct eco_err *err);
 /** The curve as published: four figures rounded to 4 decimals. */
 struct eco_published_curve eco_published_round_curve(const struct eco_published_curve *c);
+/** The anchors as published: deltas to 2 decimals. Fits use the exact ones, answers these. */
+void eco_published_round_anchors(struct eco_published_anchor *anchors, size_t n);
 
 enum eco_published_loo_kind {
     ECO_PUBLISHED_LOO_ANCHOR, /* leave one anchor out */
@@ -152,16 +154,16 @@ enum eco_published_loo_kind {
 
 /** One left-out anchor, asked again of the refitted curve. */
 struct eco_published_loo {
-    size_t index;  /* into the anchors given */
-    size_t fitted; /* anchors the refit had */
+    size_t index;                     /* into the anchors given */
+    size_t fitted;                    /* anchors the refit had */
     struct eco_published_curve refit; /* rounded */
     double curve_pred_pct;            /* of the refit before rounding */
     struct eco_published_answer answer;
-    double abs_err_pct;   /* |answer - anchor| */
-    bool inside;          /* anchor in the 95 % band */
-    double width_pct;     /* of the band */
+    double abs_err_pct;    /* |answer - anchor| */
+    bool inside;           /* anchor in the 95 % band */
+    double width_pct;      /* of the band */
     double interval_score; /* width + 40 x the miss */
-    bool firm_wrong;      /* a firm verdict of the wrong sign */
+    bool firm_wrong;       /* a firm verdict of the wrong sign */
 };
 
 struct eco_published_loo_summary {
@@ -170,14 +172,14 @@ struct eco_published_loo_summary {
 };
 
 /**
- * Leave-one-out over the anchors of one class; rows[n] are the caller's. Anchors whose removal
- * leaves nothing are skipped: *n_rows <= n.
+ * Leave-one-out over the anchors of one class (exact deltas; the answers use the rounded ones);
+ * rows[n] are the caller's. Anchors whose removal leaves nothing are skipped: *n_rows <= n.
  */
 int eco_published_loo(const struct eco_published_anchor *anchors, size_t n,
                       enum eco_published_loo_kind kind, struct eco_published_loo *rows,
                       size_t *n_rows, struct eco_published_loo_summary *sum, struct eco_err *err);
 
-/* ---- the published optimizer (`--compat`) ----------------------------------------------------- */
+/* ---- the published optimizer (`--compat`) ---------------------------------------------------- */
 
 enum eco_published_objective {
     ECO_PUBLISHED_MIN_ENERGY = 0, /* the default */
@@ -190,7 +192,7 @@ struct eco_published_grid {
     double params_b;
     enum eco_arch arch;
     enum eco_published_objective objective;
-    /* NULL: the default grid FP16, NF4, INT8 x 1..32 x 512..8192. Given order and repeats are kept. */
+    /* NULL: the default grid FP16, NF4, INT8 x 1..32 x 512..8192. Order and repeats are kept. */
     const enum eco_published_class *precisions;
     size_t n_precisions;
     const double *batches, *contexts; /* whole, >= 1 */
@@ -213,13 +215,13 @@ struct eco_published_config {
     bool compute_bound;
     double vram_gb; /* 2 places */
     enum eco_confidence confidence;
-    enum eco_basis energy_basis;
+    enum eco_basis energy_basis; /* UNAVAILABLE: FP16 where no FP16 energy is published */
     enum eco_recommendation recommendation; /* BASELINE for FP16 */
 };
 
-/** Percent against the recommended one, 1 place. */
+/** Percent against the recommended one, 1 place; absent where that one's figure is 0 or absent. */
 struct eco_published_versus {
-    bool have_energy;
+    bool have_energy, have_latency, have_throughput, have_vram;
     double energy_pct, latency_pct, throughput_pct, vram_pct;
 };
 
@@ -234,25 +236,13 @@ struct eco_published_optimum {
     struct eco_published_config front[ECO_PUBLISHED_MAX_FRONT];
 };
 
-/** Scratch of one configuration; the caller gives as many as the grid has candidates. */
-struct eco_published_scratch {
-    struct eco_published_config config;
-    double key, latency_ms, tput, vram, energy;
-    size_t order;
-    bool feasible;
-};
-
-/** Candidates of `g` after the precisions its architecture lacks are left out; 0: refused. */
-size_t eco_published_grid_count(const struct eco_published_tables *t,
-                                const struct eco_published_grid *g);
 /**
- * The published optimizer over the grid. `scratch` has room for eco_published_grid_count.
- * ECO_E_RANGE: a value outside the table above, a budget of 0, a negative floor; ECO_E_UNSUPPORTED:
- * no precision of the grid has a curve; ECO_E_TOO_LARGE: scratch or an axis is too small.
+ * The published optimizer over the grid: every candidate is computed once, nothing is kept but the
+ * result. ECO_E_RANGE: a value outside ECO_PUBLISHED_PARAMS, a budget that is not above 0 or a
+ * floor below 0; ECO_E_UNSUPPORTED: no precision of the grid has a curve; ECO_E_TOO_LARGE: an axis
+ * over ECO_PUBLISHED_MAX_GRID or a front over ECO_PUBLISHED_MAX_FRONT.
  */
-int eco_published_optimize(const struct eco_published_tables *t,
-                           const struct eco_published_grid *g,
-                           struct eco_published_scratch *scratch, size_t n_scratch,
+int eco_published_optimize(const struct eco_published_tables *t, const struct eco_published_grid *g,
                            struct eco_published_optimum *out, struct eco_err *err);
 
 #ifdef __cplusplus

@@ -7,18 +7,18 @@
 #include <math.h>
 
 #define Z95 1.96
-#define EXACT_SIZE_B 1e-6        /* an anchor this near answers itself */
-#define MIN_BASE_PCT 2.0         /* floor of the residual spread */
-#define BORROWED_PCT 10.0        /* added spread of another architecture's curve */
-#define MODELLED_BELOW 0.999     /* f under this counts as modelled */
-#define CTX_FREE 2048.0          /* context up to which no factor applies */
+#define EXACT_SIZE_B 1e-6    /* an anchor this near answers itself */
+#define MIN_BASE_PCT 2.0     /* floor of the residual spread */
+#define BORROWED_PCT 10.0    /* added spread of another architecture's curve */
+#define MODELLED_BELOW 0.999 /* f under this counts as modelled */
+#define CTX_FREE 2048.0      /* context up to which no factor applies */
 
 struct class_view {
     const struct eco_published_curve *curve;
     size_t n, n_exact;
-    double lo_b, hi_b;             /* measured sizes */
+    double lo_b, hi_b;                /* measured sizes */
     double sum_pct, min_pct, max_pct; /* of the exact anchors */
-    bool all_single;               /* every exact anchor has n = 1 */
+    bool all_single;                  /* every exact anchor has n = 1 */
     int trials, trials_exact;
 };
 
