@@ -2,8 +2,9 @@
  * Strict JSON (RFC 8259): reader into a flat tree, and a streaming writer.
  *
  * Reader: UTF-8 checked, no duplicate keys, no NaN or Infinity, no trailing bytes, depth <= 64,
- * numbers that overflow are refused. Nodes lie in one array owned by the document; strings are
- * decoded into the document's arena and NUL-terminated (an embedded \u0000 is kept: use len).
+ * numbers that overflow are refused. Nodes lie in the document's arena in document order; strings
+ * and the texts of numbers are copied there, NUL-terminated (an embedded \u0000 is kept: use len).
+ * The text may be freed after the parse. Columns count bytes.
  * Errors: ECO_E_CONTENT with line and column, ECO_E_TOO_LARGE, ECO_E_NO_MEMORY.
  */
 #ifndef ECO_BASE_JSON_H
@@ -19,6 +20,7 @@
 
 #define ECO_JSON_MAX_DEPTH 64
 #define ECO_JSON_MAX_BYTES (64u << 20)
+#define ECO_JSON_MAX_NODES (4u << 20)
 
 enum eco_json_type {
     ECO_JSON_NULL,
@@ -49,7 +51,7 @@ struct eco_json_doc {
     const struct eco_json *root;
 };
 
-/** Parses text[0..len). On success the caller owns `doc` (eco_json_done). `depth` 0 = default. */
+/** Parses text[0..len). On success the caller owns `doc` (eco_json_done). */
 int eco_json_parse(struct eco_json_doc *doc, const char *text, size_t len, struct eco_err *err);
 void eco_json_done(struct eco_json_doc *doc);  /* accepts NULL */
 void eco_json_reset(struct eco_json_doc *doc); /* keeps memory for the next parse (batch files) */

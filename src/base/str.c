@@ -1,5 +1,6 @@
 /* ASCII-folded comparison, edit distance, UTF-8 checks and terminal width. No locale anywhere. */
 #include "base/buf.h"
+#include "base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -90,10 +91,10 @@ int eco_str_distance(const char *a, size_t alen, const char *b, size_t blen, int
     return min2(rows[2][blen], max + 1);
 }
 
-/* Decodes one well-formed sequence at s[0..len): its length, or 0 when it is not one. */
-static size_t decode(const unsigned char *s, size_t len, uint32_t *out)
+size_t eco_utf8_decode(const char *s, size_t len, uint32_t *out)
 {
-    uint32_t c = s[0];
+    const unsigned char *p = (const unsigned char *)s;
+    uint32_t c = p[0];
     size_t n = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
 
     if (n == 0 || n > len) {
@@ -103,10 +104,10 @@ static size_t decode(const unsigned char *s, size_t len, uint32_t *out)
         c &= 0x7Fu >> n;
     }
     for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xC0) != 0x80) {
+        if ((p[i] & 0xC0) != 0x80) {
             return 0;
         }
-        c = c << 6 | (s[i] & 0x3Fu);
+        c = c << 6 | (p[i] & 0x3Fu);
     }
     if ((n == 3 && (c < 0x800 || (c >= 0xD800 && c < 0xE000))) ||
         (n == 4 && (c < 0x10000 || c > 0x10FFFF))) {
@@ -116,17 +117,31 @@ static size_t decode(const unsigned char *s, size_t len, uint32_t *out)
     return n;
 }
 
+size_t eco_utf8_encode(uint32_t c, char out[4])
+{
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i > 0; i--) {
+        out[i] = (char)(0x80 | (c & 0x3F));
+        c >>= 6;
+    }
+    out[0] = (char)((0xF00u >> n & 0xF0u) | c);
+    return n;
+}
+
 bool eco_str_is_utf8(const char *s, size_t len)
 {
-    const unsigned char *p = (const unsigned char *)s;
     uint32_t c;
 
     for (size_t i = 0; i < len;) {
-        if (p[i] < 0x80) {
+        if ((unsigned char)s[i] < 0x80) {
             i++;
             continue;
         }
-        size_t n = decode(p + i, len - i, &c);
+        size_t n = eco_utf8_decode(s + i, len - i, &c);
         if (n == 0) {
             return false;
         }
@@ -395,12 +410,11 @@ static bool within(const struct range *r, size_t count, uint32_t c)
 
 size_t eco_str_width(const char *s, size_t len)
 {
-    const unsigned char *p = (const unsigned char *)s;
     size_t width = 0;
 
     for (size_t i = 0; i < len;) {
         uint32_t c = 0xFFFD;
-        size_t n = decode(p + i, len - i, &c);
+        size_t n = eco_utf8_decode(s + i, len - i, &c);
         i += n == 0 ? 1 : n;
         if (c < 0x20 || (c >= 0x7F && c < 0xA0)) {
             continue;
