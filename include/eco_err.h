@@ -55,6 +55,12 @@ int eco_err_set(struct eco_err *err, int code, const char *arg, const char *fmt,
 int eco_err_set_at(struct eco_err *err, int code, const char *arg, long line, long column,
                    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
+#ifdef __clang_analyzer__
+/* The analyser reads one file at a time: tell it that what comes back is `code`. */
+#define eco_err_set(err, code, ...)    (eco_err_set((err), (code), __VA_ARGS__), (code))
+#define eco_err_set_at(err, code, ...) (eco_err_set_at((err), (code), __VA_ARGS__), (code))
+#endif
+
 const char *eco_err_text(int code);    /* "out_of_range"; "ok" for 0; never NULL */
 int eco_err_exit_status(int code);     /* 0 for ECO_OK, 70 for an unknown code */
 int eco_err_http_status(int code);     /* 200 for ECO_OK */

@@ -1,5 +1,8 @@
 #include "eco_err.h"
 
+#undef eco_err_set /* defined here; see the header */
+#undef eco_err_set_at
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
