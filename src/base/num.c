@@ -12,7 +12,7 @@
 #define COUNT_MAX 19         /* digits a uint64_t always holds */
 #define SLOW_DIGITS 800      /* 767 significant digits decide any double; more are one sticky 1 */
 #define EXP_CAP 100000000000 /* past any text that fits in memory */
-#define TWO_53 9007199254740992.0
+#define TWO_52 4503599627370496.0
 
 /* The powers of ten that a double holds exactly. */
 static const double pow10_exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -201,10 +201,10 @@ static double product_error(double a, double b, double p)
 }
 
 /*
- * The integer nearest to x * 10^places, ties upwards, for 0 <= x; false when it is 2^53 or more.
- * With p the rounded product and frac its fraction, |x * 10^places - p| <= ulp(p)/2 and
- * frac - 1/2 is a multiple of ulp(p): unless frac is exactly 1/2 its sign decides, and
- * there the sign of the product's error does.
+ * The integer nearest to x * 10^places, ties upwards, for 0 <= x; false when it is 2^52 or more.
+ * With p the rounded product and frac its fraction, |x * 10^places - p| <= ulp(p)/2 and, below
+ * 2^52, frac - 1/2 is a multiple of ulp(p): unless it is zero its sign decides, and then the sign
+ * of the product's error does.
  */
 static bool scaled_integer(double x, int places, uint64_t *out)
 {
@@ -215,7 +215,7 @@ static bool scaled_integer(double x, int places, uint64_t *out)
         return false;
     }
     p = x * pow10_exact[places];
-    if (!(p < TWO_53)) {
+    if (!(p < TWO_52)) {
         return false;
     }
     if (p < 0.25) {
