@@ -217,6 +217,12 @@ void eco_run_arm_init(struct eco_run_arm *arm);
 void eco_run_trial_init(struct eco_run_trial *trial);
 void eco_run_source_init(struct eco_run_source *source);
 void eco_run_phase_init(struct eco_run_phase *phase);
+/**
+ * Fills the results of an arm that was not measured from `arm->predicted`: energies per token, the
+ * change with its 95 % band, and a basis that is interpolated, extrapolated or unavailable, never
+ * measured. `why` is what the report gives as the reason (borrowed). Totals stay not known.
+ */
+void eco_run_arm_fallback(struct eco_run_arm *arm, const char *why);
 const char *eco_run_boundary_name(enum eco_run_boundary b); /* "gpu-board"; "none" */
 const char *eco_run_level_name(enum eco_run_level level); /* "L0" … "L3" */
 

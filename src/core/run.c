@@ -133,3 +133,44 @@ void eco_run_init(struct eco_run *run)
                  .observer_cpu_frac = NAN},
     };
 }
+
+/* What the data set says about another session is at best an interpolation to this one. */
+static enum eco_basis derived_basis(enum eco_basis predicted)
+{
+    switch (predicted) {
+    case ECO_BASIS_UNAVAILABLE:
+        return ECO_BASIS_UNAVAILABLE;
+    case ECO_BASIS_MEASURED:
+    case ECO_BASIS_INTERPOLATED:
+        return ECO_BASIS_INTERPOLATED;
+    default:
+        return ECO_BASIS_EXTRAPOLATED;
+    }
+}
+
+static const char *verdict_of(double lo_pct, double hi_pct)
+{
+    if (isnan(lo_pct) || isnan(hi_pct))
+        return NULL;
+    if (hi_pct < 0)
+        return "saves";
+    return lo_pct > 0 ? "costs" : "cannot tell";
+}
+
+void eco_run_arm_fallback(struct eco_run_arm *arm, const char *why)
+{
+    const struct eco_run_predicted *p = &arm->predicted;
+    arm->basis = derived_basis(p->basis);
+    arm->level = ECO_RUN_LEVEL_L0;
+    arm->reason = why;
+    if (arm->basis == ECO_BASIS_UNAVAILABLE)
+        return;
+    arm->j_per_token = p->j_per_token;
+    arm->base_j_per_token = p->base_j_per_token;
+    arm->delta = no_delta;
+    arm->delta.pct = p->delta_pct.median;
+    arm->delta.lo95_pct = p->delta_pct.lo95;
+    arm->delta.hi95_pct = p->delta_pct.hi95;
+    arm->delta.method = "95 % band of the prediction for a new session";
+    arm->delta.verdict = verdict_of(p->delta_pct.lo95, p->delta_pct.hi95);
+}

@@ -1,0 +1,175 @@
+/* Runs to report on: one derived from the data set, one measured, one with nothing known. */
+#ifndef SAMPLES_H
+#define SAMPLES_H
+
+#include "eco_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct sample {
+    struct eco_run run;
+    struct eco_run_arm arms[2];
+    struct eco_run_trial trials[8];
+    struct eco_run_phase phases[2];
+    struct eco_run_source sources[2];
+    struct eco_run_check checks[1];
+    struct eco_run_package packages[2];
+    const char *warnings[1];
+};
+
+static inline void sample_base(struct sample *s, enum eco_precision precision)
+{
+    memset(s, 0, sizeof(*s));
+    eco_run_init(&s->run);
+    eco_run_arm_init(&s->arms[0]);
+    eco_run_arm_init(&s->arms[1]);
+    s->arms[0].precision = precision;
+    s->arms[0].engine = "transformers";
+    struct eco_run *r = &s->run;
+    r->tool_version = "0.1.0";
+    r->timestamp_utc = "2026-11-30T09:12:31.123Z";
+    r->scenario = "SingleStream";
+    r->protocol = "v1";
+    r->measurement_source = "data set: no power source on this machine";
+    r->method = "derived from published measurements, nothing was run";
+    r->data_sha256 = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    r->gpu_name = "NVIDIA GeForce RTX 4090";
+    r->arch = ECO_ARCH_ADA;
+    r->batch = 1;
+    r->context_tokens = 2048;
+    r->environment.host = "Linux-6.1-x86_64";
+    r->idle.reason = "no power source";
+    snprintf(r->model.name, sizeof(r->model.name), "Qwen/Qwen2-7B");
+    r->model.params_b = 7;
+    r->model.params_total = 7615616512u;
+    r->model.shape_basis = ECO_BASIS_COMPUTED;
+    r->arms = s->arms;
+    r->arm_count = 1;
+    eco_run_source_init(&s->sources[0]);
+    s->sources[0].name = "nvml";
+    s->sources[0].status = "unavailable";
+    s->sources[0].reason = "libnvidia-ml.so.1 is not on this machine";
+    r->sources = s->sources;
+    r->source_count = 1;
+}
+
+static inline void sample_fallback(struct sample *s, enum eco_precision precision)
+{
+    sample_base(s, precision);
+    struct eco_run_predicted *p = &s->arms[0].predicted;
+    p->basis = ECO_BASIS_MEASURED;
+    p->confidence = ECO_CONF_MEDIUM;
+    p->delta_pct = (struct eco_band){-22.4, -28.1, -16.2, -33.0, -10.1, -40.7, 1.9};
+    p->j_per_token = 4.32;
+    p->j_per_token_lo95 = 3.1;
+    p->j_per_token_hi95 = 6.2;
+    p->base_j_per_token = 5.567;
+    p->crossover_b = 4.6;
+    p->p_saves_frac = 0.967;
+    p->n_rows = 31;
+    p->n_sessions = 9;
+    p->calibration = "ecocompute";
+    p->reason = "7B lies among the measured sizes of ada cards";
+    eco_run_arm_fallback(&s->arms[0], "no power source was found, so nothing was measured here");
+}
+
+/* Two blocks of two arms whose windows integrate 421 W over 22.9 s. */
+static inline void sample_measured(struct sample *s, enum eco_precision precision)
+{
+    sample_base(s, precision);
+    struct eco_run *r = &s->run;
+    struct eco_run_arm *a = &s->arms[0];
+    s->arms[1].precision = ECO_PREC_FP16;
+    s->arms[1].basis = ECO_BASIS_MEASURED;
+    r->arm_count = 2;
+    r->baseline_arm = 1;
+    r->boundary = ECO_RUN_BOUNDARY_GPU_BOARD;
+    r->measurement_source = "nvml: power average 1 s, total energy counter";
+    r->method = "on-device power sampling at 10 Hz and the hardware energy counter";
+    r->sample_rate_hz = 10;
+    r->iterations = 10;
+    r->warmup = 2;
+    r->blocks = 2;
+    r->prompt_tokens = 9;
+    r->generated_tokens = 256;
+    r->seed = 18446744073709551615u;
+    for (int i = 0; i < 4; i++) {
+        struct eco_run_trial *t = &s->trials[i];
+        eco_run_trial_init(t);
+        t->block = i / 2;
+        t->position = i % 2;
+        t->arm = (i + i / 2) % 2;
+        t->iterations = 10;
+        t->tokens = 2560;
+        t->decode_tokens = 2550;
+        t->window_s = 22.9;
+        t->energy_v1_j = 421.0 * 22.9;
+        t->energy_counter_j = 421.0 * 22.9 * 1.01;
+        t->power_mean_w = 421.0;
+        t->tokens_per_s = 2560 / 22.9;
+    }
+    s->trials[1].throttled = true;
+    r->trials = s->trials;
+    r->trial_count = 4;
+    eco_run_phase_init(&s->phases[0]);
+    s->phases[0].name = "idle";
+    s->phases[0].start_s = 0;
+    s->phases[0].end_s = 5;
+    r->phases = s->phases;
+    r->phase_count = 1;
+    s->sources[0].status = "used";
+    s->sources[0].reason = NULL;
+    s->sources[0].boundary = ECO_RUN_BOUNDARY_GPU_BOARD;
+    s->checks[0] = (struct eco_run_check){"memory", "ok", "needs 5.1e9 of 25.2e9 bytes"};
+    r->preflight = s->checks;
+    r->preflight_count = 1;
+    s->packages[0] = (struct eco_run_package){"torch", "2.13.0+cu121"};
+    r->environment.packages = s->packages;
+    r->environment.package_count = 1;
+    r->environment.driver = "550.54.14";
+    r->environment.persistence = 1;
+    s->warnings[0] = "trial 1 was throttled; it counts, and is flagged";
+    r->warnings = s->warnings;
+    r->warning_count = 1;
+    a->basis = ECO_BASIS_MEASURED;
+    a->level = ECO_RUN_LEVEL_L1;
+    a->weights = "real";
+    a->total_energy_j = 2 * 421.0 * 22.9;
+    a->tokens = 5120;
+    a->j_per_token = 421.0 * 22.9 / 2560;
+    a->base_j_per_token = 3.3826;
+    a->power_mean_w = 421.0;
+    a->tokens_per_s = 2560 / 22.9;
+    a->dropped_samples = 0;
+    a->delta.pct = 100 * (a->j_per_token / a->base_j_per_token - 1);
+    a->delta.lo95_pct = 8.2;
+    a->delta.hi95_pct = 14.6;
+    a->delta.n = 2;
+    a->delta.method = "block-paired log ratio, order as a factor";
+    a->delta.verdict = "costs";
+    a->counter_j_per_token = a->j_per_token * 1.01;
+    a->counter_gap_frac = 0.01;
+    a->counter_delta = a->delta;
+    a->decode_j_per_token = a->j_per_token * 0.99;
+    a->prefill_reason = "the prefill window was shorter than 5 s";
+    a->energy_stat = (struct eco_run_stat){2, a->j_per_token, 0.02, 0.0053};
+    a->quality.present = true;
+    a->quality.value = 11.4271;
+    a->quality.fp16_value = 11.2903;
+    a->quality.delta_pct = 1.212;
+    a->quality.tokens_evaluated = 14976;
+    a->quality.corpus_name = "eval_text.txt";
+    a->quality.corpus_bytes = 60600;
+    a->quality.corpus_sha256 = r->data_sha256;
+}
+
+static inline void sample_nothing(struct sample *s, enum eco_precision precision)
+{
+    sample_base(s, precision);
+    s->run.model.params_b = 0;
+    eco_run_arm_fallback(&s->arms[0], "the data set has nothing for this card");
+}
+
+#endif
