@@ -125,9 +125,36 @@ sample; echo 'int eco_c(void) { return 1; }' | library core
 echo 'int open(const char *, int); int eco_m(void) { return open("x", 0); }' | library model
 fails symbols-wasm "wasm may not need 'open'" symbols
 sample; echo 'int eco_counter = 1;' | library core
-fails symbols-data 'is writable data' symbols
+fails symbols-data "eco_counter' is writable data" symbols
+sample; echo 'int eco_c(void) { static int n; return ++n; }' | library core
+fails symbols-bss 'is writable data' symbols
+sample; echo 'const char *const eco_names[] = {"a", "b"};' | library core
+passes symbols-const symbols
 sample; echo 'int twice(int x) { return 2 * x; }' | library core
 fails symbols-name 'not named eco_' symbols
+
+# --- transcripts
+transcript() { /usr/bin/python3 "$tools/../tests/cli/transcript.py" --program /bin/true "$@"; }
+sample; printf 'Text\n\n  $ echo a; echo b >&2; (exit 3)\n  a\n  2> b\n  [3]\n' >"$dir/x.cli"
+passes transcript transcript "$dir/x.cli"
+for edit in 's/  a/  c/' 's/2> b/2> c/' 's/\[3\]/[2]/' '/2> b/d' '/\[3\]/d' 's/echo/exit 3; echo/'; do
+    sample; sed "$edit" "$top/$((cases - 1))/x.cli" 2>/dev/null >"$dir/y.cli"
+    cp "$top/$((cases - 1))/x.cli" "$dir/x.cli"
+    fails "transcript $edit" '1 differ' transcript "$dir/y.cli"
+done
+# shellcheck disable=SC2016 # back quotes are Markdown here
+sample; printf '```console\n$ echo a\nb\n```\n' >"$dir/x.md"
+fails transcript-md '1 differ' transcript "$dir/x.md"
+sample; echo 'no commands' >"$dir/x.cli"
+fails transcript-empty 'no commands' transcript "$dir/x.cli"
+
+# --- replay of fuzz corpora: no input must not look like a pass
+sample; echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { (void)d; (void)n; return 0; }' >"$dir/f.c"
+${CC:-cc} -D_POSIX_C_SOURCE=200809L -std=c17 "$dir/f.c" "$tools/../tests/fuzz/replay_main.c" -o "$dir/f"
+mkdir "$dir/empty"; echo x >"$dir/seed"
+passes replay "$dir/f" "$dir/seed"
+fails replay-empty '0 files' "$dir/f" "$dir/empty"
+fails replay-gone "no '" "$dir/f" "$dir/gone"
 
 # --- the tools of others: are they really asked?
 sample; passes format "$tools/check-format" "$dir"
