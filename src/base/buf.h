@@ -16,9 +16,12 @@ struct eco_buf {
     bool failed;
 };
 
-#define ECO_BUF_INIT {0}
+#define ECO_BUF_INIT                                                                               \
+    {                                                                                              \
+        0                                                                                          \
+    }
 
-void eco_buf_done(struct eco_buf *b); /* accepts NULL; leaves an empty buffer */
+void eco_buf_done(struct eco_buf *b);  /* accepts NULL; leaves an empty buffer */
 void eco_buf_clear(struct eco_buf *b); /* length 0, memory kept */
 bool eco_buf_ok(const struct eco_buf *b);
 const char *eco_buf_str(const struct eco_buf *b); /* never NULL */

@@ -56,8 +56,8 @@ static int take_plain(struct eco_csv *c, struct cursor *cur, size_t cell, struct
     return 0;
 }
 
-static int take_cell(struct eco_csv *c, struct cursor *cur, size_t cell,
-                     struct eco_csv_cell *out, struct eco_err *err)
+static int take_cell(struct eco_csv *c, struct cursor *cur, size_t cell, struct eco_csv_cell *out,
+                     struct eco_err *err)
 {
     const char *first = cur->out;
     int code;

@@ -22,7 +22,7 @@ struct eco_csv_cell {
 struct eco_csv {
     const char *name; /* for messages; borrowed */
     const char *text, *at, *end;
-    long line;        /* of the row read last */
+    long line; /* of the row read last */
     long next_line;
     size_t columns;
     struct eco_csv_cell header[ECO_CSV_MAX_COLUMNS]; /* valid until done */

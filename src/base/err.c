@@ -13,11 +13,10 @@ struct code_row {
     int exit_status, http_status, jsonrpc;
 };
 
-static const struct code_row codes[] = {
-    {ECO_OK, "ok", 0, 200, 0},
+static const struct code_row codes[] = {{ECO_OK, "ok", 0, 200, 0},
 #define X(name, value, text, exit_status, http_status, jsonrpc)                                    \
     {ECO_E_##name, text, exit_status, http_status, jsonrpc},
-    ECO_CODES(X)
+                                        ECO_CODES(X)
 #undef X
 };
 

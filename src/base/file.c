@@ -258,8 +258,7 @@ static int write_into(const char *path, const void *bytes, size_t len)
     return close(fd) != 0 && number == 0 ? errno : number;
 }
 
-int eco_file_write(const char *path, const void *bytes, size_t len, bool force,
-                   struct eco_err *err)
+int eco_file_write(const char *path, const void *bytes, size_t len, bool force, struct eco_err *err)
 {
     struct stat st;
     struct stat *old = stat(path, &st) == 0 ? &st : NULL;

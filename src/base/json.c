@@ -21,7 +21,7 @@ struct parser {
     const char *at, *end;
     const char *line_start; /* of the line `at` is on */
     long line;
-    char *text;             /* decoded strings and numbers go here; see eco_json_reparse */
+    char *text; /* decoded strings and numbers go here; see eco_json_reparse */
     size_t nodes;
     int depth;
     struct frame stack[ECO_JSON_MAX_DEPTH];
@@ -368,7 +368,7 @@ static int duplicate(struct parser *ps, const char *at, const char *key)
 static int check_keys(struct parser *ps, const struct frame *f)
 {
     size_t n = f->node->count, i = 0;
-    const struct eco_json **list = eco_arena_array(&ps->doc->arena, n, 2 * sizeof *list);
+    const struct eco_json **list = eco_arena_array(&ps->doc->arena, 2 * n, sizeof(void *));
     const struct eco_json *first = NULL;
 
     if (list == NULL) {

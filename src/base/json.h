@@ -34,15 +34,15 @@ enum eco_json_type {
 
 struct eco_json {
     enum eco_json_type type;
-    bool is_integer;       /* a number written without '.', 'e' that fits int64 */
-    uint32_t count;        /* members of an array or object */
-    const char *key;       /* name inside an object, else NULL; NUL-terminated */
+    bool is_integer; /* a number written without '.', 'e' that fits int64 */
+    uint32_t count;  /* members of an array or object */
+    const char *key; /* name inside an object, else NULL; NUL-terminated */
     size_t key_len;
-    const char *str;       /* STRING: decoded text; NUMBER: the text as written */
+    const char *str; /* STRING: decoded text; NUMBER: the text as written */
     size_t len;
     double num;
-    int64_t i64;           /* valid when is_integer */
-    long line, column;     /* where the value starts */
+    int64_t i64;                         /* valid when is_integer */
+    long line, column;                   /* where the value starts */
     const struct eco_json *child, *next; /* first member; next sibling */
 };
 
@@ -82,8 +82,8 @@ void eco_jw_null(struct eco_json_writer *w);
 void eco_jw_bool(struct eco_json_writer *w, bool v);
 void eco_jw_num(struct eco_json_writer *w, double v); /* NaN and inf become null */
 void eco_jw_i64(struct eco_json_writer *w, int64_t v);
-void eco_jw_str(struct eco_json_writer *w, const char *s); /* NULL becomes null */
-void eco_jw_strn(struct eco_json_writer *w, const char *s, size_t len); /* bad UTF-8 -> U+FFFD */
+void eco_jw_str(struct eco_json_writer *w, const char *s);                /* NULL becomes null */
+void eco_jw_strn(struct eco_json_writer *w, const char *s, size_t len);   /* bad UTF-8 -> U+FFFD */
 void eco_jw_raw(struct eco_json_writer *w, const char *json, size_t len); /* already JSON */
 /* key + value in one call */
 void eco_jw_kv_num(struct eco_json_writer *w, const char *key, double v);
