@@ -142,8 +142,9 @@ for edit in 's/  a/  c/' 's/2> b/2> c/' 's/\[3\]/[2]/' '/2> b/d' '/\[3\]/d' 's/e
     cp "$top/$((cases - 1))/x.cli" "$dir/x.cli"
     fails "transcript $edit" '1 differ' transcript "$dir/y.cli"
 done
+sample
 # shellcheck disable=SC2016 # back quotes are Markdown here
-sample; printf '```console\n$ echo a\nb\n```\n' >"$dir/x.md"
+printf '```console\n$ echo a\nb\n```\n' >"$dir/x.md"
 fails transcript-md '1 differ' transcript "$dir/x.md"
 sample; echo 'no commands' >"$dir/x.cli"
 fails transcript-empty 'no commands' transcript "$dir/x.cli"
