@@ -428,7 +428,7 @@ int eco_published_optimize(const struct eco_published_tables *t, const struct ec
     s.kv_bytes_per_token = kv_bytes_per_token(g->params_b);
     for (size_t i = 0; i < np; i++) {
         struct arm arm;
-        rc = make_arm(t, g, s.card, p[i], &arm, err);
+        rc = p[i] == ECO_PUB_NONE ? ECO_E_UNSUPPORTED : make_arm(t, g, s.card, p[i], &arm, err);
         rc = rc == ECO_OK ? add_arm(&s, &arm, err) : rc;
         if (rc && rc != ECO_E_UNSUPPORTED) {
             return rc;
