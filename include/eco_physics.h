@@ -25,7 +25,7 @@ extern "C" {
 /** One way of running a model. Zeroed fields mean: engine by precision, 1 GPU. */
 struct eco_workload {
     enum eco_precision precision;
-    enum eco_engine engine;   /* UNKNOWN: llama.cpp for GGUF, else transformers */
+    enum eco_engine engine;   /* UNKNOWN: eco_predict_usual_engine, else transformers */
     int batch;                /* sequences decoding together, >= 1 */
     int prompt_tokens;        /* per sequence, >= 0 */
     int gen_tokens;           /* per sequence, >= 1 */
@@ -80,17 +80,25 @@ struct eco_engine_row {
     double eff_compute;     /* achieved share of the FP32-accumulate peak */
     double launch_s;        /* host time per layer and step: a floor of the step */
     double per_seq_s;       /* host time per sequence and step (scheduler, sampling) */
+    bool serial;            /* launch time adds to the roofline; false: it hides behind it (max) */
     double sd_ln;           /* sd of ln(measured / modelled) step time, new series */
     int n;                  /* rows behind it */
 };
 
-/** Batch law E(b) = a + c/b of a series: data/fitted/physics_batch.csv. */
+/**
+ * Batch law E(b) = a + c/b of a series: data/fitted/physics_batch.csv. Without a model ln(c/a) is
+ * `ln_c_over_a`; with one it follows the roofline's own c/a (fixed time / time per sequence):
+ * ln(c/a) = ln(roofline) + offset for serial engines, and moves with the context for eager ones.
+ */
 struct eco_batch_row {
     enum eco_engine engine;
     enum eco_precision precision;     /* NONE: any of the family */
     enum eco_precision_family family;
     double ln_c_over_a;     /* batch at which the fixed and the per-token part are equal, ln */
-    double sd_ln;           /* between series (a new model or card) */
+    double sd_ln;           /* between series (a new model or card), no model given */
+    double offset_ln, offset_sd;         /* dense model given */
+    double offset_moe_ln, offset_moe_sd; /* mixture of experts given */
+    double power_rise;      /* board power at saturation / at batch 1, median */
     double step_ln;         /* ln factor on E for b >= 2 where the kernel switches, else 0 */
     double step_sd;
     double resid_sd_ln;     /* scatter of points around their own curve */
@@ -101,7 +109,7 @@ struct eco_batch_row {
 /** Posterior of ln(J per 1k tokens), FP16/BF16, batch 1: data/fitted/physics_energy.csv. */
 struct eco_energy_fit {
     int dim;
-    const char *const *term;   /* [dim] "intercept", "ln_active_b", …, "arch:ada", "card:T4" */
+    const char *const *term;   /* [dim] "intercept", "ln_weight_10gb", …, "arch:ada", "card:T4" */
     const double *mean;        /* [dim] */
     const double *cov;         /* [dim][dim] posterior covariance */
     double var_card, var_arch; /* prior variance, used for a card or class without data */
@@ -117,7 +125,7 @@ struct eco_physics {
     const struct eco_energy_fit *energy;
 };
 
-/** The built-in constants; never NULL. */
+/** The built-in constants, written from data/fitted by tools/physics-table.sh; never NULL. */
 const struct eco_physics *eco_physics_default(void);
 
 /** Median and 50/80/95 % quantiles of exp(N(mu_ln, sd_ln²)). */
@@ -136,6 +144,7 @@ struct eco_latency {
     double request_tokens_per_s;  /* batch * gen / request_s, median: prefill included */
     double sd_ln_step;            /* sd of ln step time */
     double memory_s, compute_s, launch_s; /* the three candidates for the step, fitted */
+    double batch_resident;        /* sequences whose KV cache fits beside the weights, <= batch */
     enum eco_bound bound;         /* of the decode step */
     enum eco_bound prefill_bound;
     enum eco_basis basis;         /* MODELLED */
@@ -159,6 +168,7 @@ int eco_latency_factor_offload(const struct eco_physics *ph, const struct eco_mo
 
 struct eco_batch_answer {
     double ratio;      /* E(batch) / E(1), median, <= 1 for a law without a step */
+    double power_rise; /* board power at saturation / at batch 1 */
     double sd_ln;      /* sd of ln ratio for a new series */
     double c_over_a;   /* half-way batch of the law used */
     double limit;      /* E(inf) / E(1) = a / (a + c) */
@@ -168,6 +178,10 @@ struct eco_batch_answer {
 int eco_batch_factor(const struct eco_physics *ph, enum eco_engine engine,
                      enum eco_precision precision, double batch, struct eco_batch_answer *out,
                      struct eco_err *err);
+/** The same for one model, card and context: c/a follows the roofline. */
+int eco_batch_factor_for(const struct eco_physics *ph, const struct eco_model *model,
+                         const struct eco_gpu *gpu, const struct eco_workload *work,
+                         struct eco_batch_answer *out, struct eco_err *err);
 
 /* ---- absolute energy ------------------------------------------------------------------------ */
 
@@ -180,8 +194,7 @@ struct eco_energy {
     bool card_known, arch_known;
     bool at_floor;              /* the compute roofline, not the batch law, set it */
     enum eco_basis basis;       /* INTERPOLATED / EXTRAPOLATED at batch 1, else MODELLED */
-    int n_rows, n_sessions;     /* behind the fit; rows of this very card in n_card */
-    int n_card;
+    int n_rows, n_sessions;     /* behind the fit */
 };
 /** Absolute FP16/BF16 energy; work->precision is taken as FP16 whatever it says. */
 int eco_energy_absolute(const struct eco_physics *ph, const struct eco_model *model,

@@ -1,0 +1,32 @@
+/*
+ * Inside core: how roofline, latency, batch law and energy share one reading of a workload.
+ * Caller owns everything; no state. Errors as in eco_physics.h.
+ */
+#ifndef ECO_CORE_LATENCY_H
+#define ECO_CORE_LATENCY_H
+
+#include "eco_physics.h"
+
+extern const struct eco_energy_fit eco_energy_default_fit;
+
+/** The workload with defaults filled in (engine, 1 GPU), or ECO_E_RANGE / ECO_E_INVALID. */
+int eco_latency_normalize(const struct eco_model *model, const struct eco_workload *in,
+                          struct eco_workload *out, struct eco_err *err);
+
+/** Best matching row: engine, then precision over family over any; never NULL. */
+const struct eco_engine_row *eco_latency_row(const struct eco_physics *ph, enum eco_engine engine,
+                                             enum eco_precision precision, double rows);
+/** The same for the batch law; never NULL. */
+const struct eco_batch_row *eco_batch_row_for(const struct eco_physics *ph, enum eco_engine engine,
+                                              enum eco_precision precision);
+
+/** Time of one decode step in its parts, seconds; compute_s is 0 where the peak is not known. */
+struct eco_step {
+    double memory_s, compute_s, launch_s, per_seq_s, total_s;
+    enum eco_bound bound;
+};
+int eco_latency_step(const struct eco_physics *ph, const struct eco_model *model,
+                     const struct eco_gpu *gpu, const struct eco_workload *work,
+                     struct eco_step *out, struct eco_err *err);
+
+#endif
