@@ -113,7 +113,7 @@ static const struct eco_batch_row batch_rows[] = {
      .family = ECO_FAM_NONE,
      .ln_c_over_a = 3.72, .sd_ln = 0.4, .offset_ln = 0, .offset_sd = 0.4,
      .offset_moe_ln = 0, .offset_moe_sd = 0.9, .power_rise = 2.4, .step_ln = 0,
-     .step_sd = 0, .resid_sd_ln = 0.07, .n_series = 2, .n_points = 10},
+     .step_sd = 0, .resid_sd_ln = 0.1, .n_series = 2, .n_points = 10},
     {.engine = ECO_ENGINE_TRANSFORMERS, .precision = ECO_PREC_NONE,
      .family = ECO_FAM_BNB_NF4,
      .ln_c_over_a = 4.0, .sd_ln = 0.5, .offset_ln = 0, .offset_sd = 0.5,
