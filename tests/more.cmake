@@ -15,6 +15,22 @@ if(TARGET ecocompute)
                      --program $<TARGET_FILE:ecocompute> ${file})
     set_tests_properties(cli/${name} PROPERTIES LABELS cli TIMEOUT 120 SKIP_RETURN_CODE 77)
   endforeach()
+
+  # Every example of --help is run.
+  add_executable(list_examples ${CMAKE_CURRENT_SOURCE_DIR}/cli/list_examples.c)
+  eco_flags(list_examples)
+  target_link_libraries(list_examples PRIVATE eco_ops m ${CMAKE_DL_LIBS})
+  add_test(NAME cli/examples
+           COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/examples.py
+                   --program $<TARGET_FILE:ecocompute> --list $<TARGET_FILE:list_examples>)
+  add_test(NAME cli/pages
+           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/pages.sh $<TARGET_FILE:ecocompute>)
+  set_tests_properties(cli/examples cli/pages PROPERTIES LABELS cli TIMEOUT 300)
+  if(NOT ECO_SANITIZE) # a user's program would need the sanitizer too
+    add_test(NAME cli/install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/install.sh
+             ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+    set_tests_properties(cli/install PROPERTIES LABELS cli TIMEOUT 120)
+  endif()
 endif()
 
 if(ECO_LINT)
