@@ -9,6 +9,7 @@
 #define ECO_DATASET_H
 
 #include "eco_err.h"
+#include "eco_published.h"
 #include "eco_types.h"
 
 #include <stdbool.h>
@@ -52,17 +53,20 @@ struct eco_row {
     double prompt_tokens, gen_tokens;
     double throughput_tok_s; /* over all devices */
     double power_w;          /* mean, over all devices, on power_basis */
-    double energy_j_per_1k;  /* J per 1000 generated tokens */
+    double energy_j_per_1k;  /* J per 1000 generated tokens, on energy_basis, as printed */
     double energy_sd;        /* sample standard deviation of it */
-    int n_trials;
+    double energy_gross_j_per_1k; /* idle put back: E + 1000 idle_w / throughput; NAN: cannot be */
+    int n_trials, n_iter;
     int n_devices;          /* 0: a CPU run */
     enum eco_boundary boundary;
-    enum eco_power_basis power_basis;
+    enum eco_power_basis energy_basis, power_basis; /* they differ in some sessions */
     double idle_w;          /* published idle of that card */
     const char *session;    /* rows of one session share host, day and software */
     const char *baseline_id; /* the 16-bit row of the same session; "" when none */
     double delta_pct_published; /* as the source prints it */
     double delta_pct;       /* from the two rows' own energies, NAN without a baseline */
+    double delta_gross_pct; /* from their gross energies, NAN when one is not known */
+    double ppl, ppl_baseline; /* perplexity; texts differ between sessions */
     enum eco_grade grade;
     bool excluded;          /* grade D: shown, never fitted */
     const char *reason;     /* why D, why C, or a remark; our words */
@@ -134,25 +138,14 @@ struct eco_sensor {
     const char *source, *licence;
 };
 
-/** One anchor of the published calibration (delta rounded as published: 2 decimals). */
-struct eco_anchor {
-    enum eco_arch arch;
-    enum eco_published_class precision;
-    const char *gpu;
-    double params_b, delta_pct;
-    int n;
-    bool net; /* published net of idle */
-};
-
-/** One curve of the published calibration: dE% = A - S x/(1+x), x = N/nstar_b. */
+/** A curve of the published calibration with what is published beside it. */
 struct eco_curve {
-    enum eco_arch arch;
-    enum eco_published_class precision;
-    double a_pct, s_pct, nstar_b, rms_pct, lo_b, hi_b, crossover_b /* NAN: none */, cap_pct;
+    struct eco_published_curve curve;
+    double lo_b, hi_b, crossover_b /* NAN: none */, cap_pct;
     int anchors;
 };
 
-/** A published figure without a checkable energy, or a card's figure as some source prints it. */
+/** A published figure that no energy backs. */
 struct eco_claim {
     const char *gpu, *model;
     enum eco_precision precision; /* NONE: not stated */
@@ -161,6 +154,20 @@ struct eco_claim {
     const char *unit, *date;
     enum eco_grade grade;
     const char *reason, *source;
+};
+
+/** A card's figures as some published source prints them, with what is wrong with them. */
+struct eco_gpu_claim {
+    const char *name;
+    enum eco_arch arch;
+    double vram_gb, mem_bw_gbps, fp16_tflops, tdp_w, idle_w;
+    const char *source, *reason;
+};
+
+/** A column of a data table, from data/columns.def. */
+struct eco_column {
+    const char *table, *name, *type, *unit, *meaning;
+    char required; /* 'Y', 'N', or 'D': required where the grade is D */
 };
 
 /** Provenance of one data file. */
@@ -188,6 +195,8 @@ size_t eco_dataset_raw_run_count(void);
 bool eco_dataset_raw_run(size_t index, struct eco_raw_run *out);
 size_t eco_dataset_claim_count(void);
 bool eco_dataset_claim(size_t index, struct eco_claim *out);
+size_t eco_dataset_gpu_claim_count(void);
+bool eco_dataset_gpu_claim(size_t index, struct eco_gpu_claim *out);
 const char *eco_boundary_name(enum eco_boundary b);        /* "gpu-board", "unknown" */
 const char *eco_power_basis_name(enum eco_power_basis b);  /* "gross", "net", "unknown" */
 
@@ -213,16 +222,22 @@ int eco_dataset_find_gpu(const char *name, size_t len, const struct eco_gpu **ou
 int eco_dataset_match_gpu(const char *name, size_t len, struct eco_match *out,
                           struct eco_err *err);
 /**
- * Architecture of a card by the name a driver prints; UNKNOWN when the name says nothing known.
- * `*gpu_or_null` (may be NULL) gets the table row when this very card is in hardware.csv, or NULL.
+ * NVIDIA class of a card by the name a driver prints; UNKNOWN when no NVIDIA class can be told, as
+ * for other vendors' cards. `*gpu_or_null` (may be NULL) gets the table row when this very card is
+ * in hardware.csv, or NULL.
  */
 enum eco_arch eco_dataset_detect_arch(const char *nvml_name, size_t len,
                                       const struct eco_gpu **gpu_or_null);
+/** The same for every vendor: "AMD Instinct MI300X" is cdna3, "Intel Arc B580" is xe2-hpg. */
+enum eco_arch eco_dataset_detect_any_arch(const char *name, size_t len,
+                                          const struct eco_gpu **gpu_or_null);
 
 /* --- models ----------------------------------------------------------------------------- */
 size_t eco_dataset_model_count(void);
 const struct eco_model *eco_dataset_model(size_t index); /* NULL past the end */
 const char *eco_dataset_model_short(size_t index);       /* "qwen2.5-7b" */
+const char *eco_dataset_model_note(size_t index);        /* "" when there is none */
+bool eco_dataset_model_measured(size_t index);           /* has rows in data/measurements */
 /** HF id, its last part, short name or alias, case-folded; nearest names on a miss. */
 int eco_dataset_find_model(const char *name, size_t len, const struct eco_model **out,
                            struct eco_err *err);
@@ -237,12 +252,17 @@ int eco_dataset_find_region(const char *name, size_t len, const struct eco_regio
                             struct eco_err *err);
 size_t eco_dataset_sensor_count(void);
 const struct eco_sensor *eco_dataset_sensor(size_t index);
-size_t eco_dataset_anchor_count(void);
-const struct eco_anchor *eco_dataset_anchor(size_t index);
-size_t eco_dataset_curve_count(void);
-const struct eco_curve *eco_dataset_curve(size_t index);
+/** Anchors and curves of the published calibration, in the published order. */
+const struct eco_published_tables *eco_dataset_published(void);
+bool eco_dataset_anchor_is_net(size_t index);       /* published net of idle */
+double eco_dataset_anchor_delta_full_pct(size_t index); /* not rounded; NAN past the end */
+/** Curve `index` of those tables with its range; false past the end. */
+bool eco_dataset_curve(size_t index, struct eco_curve *out);
+
 size_t eco_dataset_digest_count(void);
 const struct eco_digest *eco_dataset_digest(size_t index); /* sorted by path */
 const char *eco_dataset_digest_all(void); /* SHA-256 over "sha256  path\n" of every file */
+size_t eco_dataset_column_count(void);
+const struct eco_column *eco_dataset_column(size_t index);
 
 #endif

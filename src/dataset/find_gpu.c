@@ -1,0 +1,182 @@
+/* Cards by the names people and drivers use. */
+#include "dataset/names.h"
+#include "eco_data.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Words that say who made a card, not which; left out before names are compared. */
+static const char *const brand_words[] = {"nvidia", "corporation", "geforce", "tesla", "amd",
+                                          "radeon", "instinct", "intel", "r", "tm",
+                                          "graphics", "gpu", "card", "generation"};
+
+static bool is_brand(const char *s, size_t len)
+{
+    char key[ECO_NAME_MAX];
+    size_t n = eco_name_key(s, len, false, key);
+
+    for (size_t i = 0; i < sizeof brand_words / sizeof brand_words[0]; i++) {
+        if (n == strlen(brand_words[i]) && memcmp(key, brand_words[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_word_char(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The name without brand words, as a key. `*gb` gets a memory size the name ends with, or 0. */
+static size_t card_key(const char *name, size_t len, char key[ECO_NAME_MAX], int *gb)
+{
+    size_t n = 0;
+
+    *gb = 0;
+    for (size_t i = 0; i < len;) {
+        size_t end = i;
+
+        while (end < len && is_word_char(name[end]))
+            end++;
+        if (end > i && !is_brand(name + i, end - i)) {
+            char word[ECO_NAME_MAX];
+            size_t w = eco_name_key(name + i, end - i, false, word);
+            int size = 0;
+            char tail = '\0';
+
+            if (sscanf(word, "%4dg%c", &size, &tail) == 2 && tail == 'b' && n > 0)
+                *gb = size;
+            if (n + w < ECO_NAME_MAX) {
+                memcpy(key + n, word, w);
+                n += w;
+            }
+        }
+        i = end > i ? end : end + 1;
+    }
+    key[n] = '\0';
+    return n;
+}
+
+static enum eco_match_kind match_entry(size_t i, const char *key, size_t n)
+{
+    const struct eco_hardware_extra *x = &eco_data_hardware_extra[i];
+
+    if (eco_name_is(key, n, false, eco_data_hardware[i].name) ||
+        eco_name_is(key, n, false, x->short_name))
+        return ECO_MATCH_EXACT;
+    if (eco_name_in(key, n, x->aliases))
+        return ECO_MATCH_ALIAS;
+    return eco_name_in(key, n, x->default_of) ? ECO_MATCH_DEFAULT : ECO_MATCH_NONE;
+}
+
+static enum eco_match_kind match_key(const char *key, size_t n, size_t *index)
+{
+    enum eco_match_kind best = ECO_MATCH_NONE;
+
+    for (size_t i = 0; i < eco_data_hardware_count; i++) {
+        enum eco_match_kind kind = match_entry(i, key, n);
+
+        if (kind != ECO_MATCH_NONE && (best == ECO_MATCH_NONE || kind < best)) {
+            best = kind;
+            *index = i;
+        }
+    }
+    return best;
+}
+
+/* "RTX 3090 24GB": the same card when the size is its memory. */
+static enum eco_match_kind match_without_size(char *key, size_t n, int gb, size_t *index)
+{
+    char tail[16];
+    int t = snprintf(tail, sizeof tail, "%dgb", gb);
+    enum eco_match_kind kind;
+
+    if (gb == 0 || t <= 0 || (size_t)t >= n || strcmp(key + n - (size_t)t, tail) != 0)
+        return ECO_MATCH_NONE;
+    kind = match_key(key, n - (size_t)t, index);
+    if (kind == ECO_MATCH_NONE || eco_data_hardware[*index].vram_gb != gb)
+        return ECO_MATCH_NONE;
+    return ECO_MATCH_ALIAS;
+}
+
+/* The other cards whose name begins as the asked one does, for the note of a default. */
+static void note_default(struct eco_match *m, const char *name, size_t len, const char *key,
+                         size_t n)
+{
+    char also[96] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < eco_data_hardware_count && used + 24 < sizeof also; i++) {
+        char other[ECO_NAME_MAX];
+        const char *text = eco_data_hardware[i].name;
+        size_t o = eco_name_key(text, strlen(text), false, other);
+
+        if (i == m->index || o <= n || memcmp(other, key, n) != 0)
+            continue;
+        used += (size_t)snprintf(also + used, sizeof also - used, "%s%s", used == 0 ? "" : ", ",
+                                 text);
+    }
+    snprintf(m->note, sizeof m->note, "'%.*s' is taken as %s%s%s%s", len < 32 ? (int)len : 32,
+             name, eco_data_hardware[m->index].name, also[0] != '\0' ? " (also: " : "", also,
+             also[0] != '\0' ? ")" : "");
+}
+
+static int unknown_gpu(const char *name, size_t len, const char *key, size_t n,
+                       struct eco_err *err)
+{
+    struct eco_nearest near = {.key = key, .len = n};
+    enum eco_arch arch = eco_dataset_detect_any_arch(name, len, NULL);
+    char hint[128];
+
+    for (size_t i = 0; i < eco_data_hardware_count; i++)
+        eco_nearest_try(&near, eco_data_hardware_extra[i].short_name,
+                        eco_data_hardware_extra[i].short_name);
+    eco_nearest_text(&near, hint, sizeof hint);
+    if (arch != ECO_ARCH_UNKNOWN && near.count == 0)
+        snprintf(hint, sizeof hint, ": the name says %s, but hardware.csv has no such card",
+                 eco_arch_name(arch));
+    return eco_err_set(err, ECO_E_UNKNOWN_NAME, "gpu", "unknown gpu '%.*s'%s",
+                       len < 60 ? (int)len : 60, name, hint);
+}
+
+bool eco_dataset_try_gpu(const char *name, size_t len, struct eco_match *out)
+{
+    struct eco_match m = {0};
+    char key[ECO_NAME_MAX];
+    int gb;
+    size_t n = card_key(name, len, key, &gb);
+
+    m.kind = match_key(key, n, &m.index);
+    if (m.kind == ECO_MATCH_NONE)
+        m.kind = match_without_size(key, n, gb, &m.index);
+    if (m.kind == ECO_MATCH_NONE)
+        return false;
+    if (m.kind == ECO_MATCH_DEFAULT)
+        note_default(&m, name, len, key, n);
+    *out = m;
+    return true;
+}
+
+int eco_dataset_match_gpu(const char *name, size_t len, struct eco_match *out,
+                          struct eco_err *err)
+{
+    char key[ECO_NAME_MAX];
+    int gb;
+    size_t n;
+
+    if (eco_dataset_try_gpu(name, len, out))
+        return 0;
+    n = card_key(name, len, key, &gb);
+    return unknown_gpu(name, len, key, n, err);
+}
+
+int eco_dataset_find_gpu(const char *name, size_t len, const struct eco_gpu **out,
+                         struct eco_err *err)
+{
+    struct eco_match m;
+    int rc = eco_dataset_match_gpu(name, len, &m, err);
+
+    if (rc == 0)
+        *out = &eco_data_hardware[m.index];
+    return rc;
+}

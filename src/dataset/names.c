@@ -1,0 +1,103 @@
+/* Comparing names as people write them; see names.h. */
+#include "dataset/names.h"
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char fold(char c, bool dots)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (dots && c == '.'))
+        return c;
+    return '\0';
+}
+
+size_t eco_name_key(const char *s, size_t len, bool dots, char out[ECO_NAME_MAX])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len && n + 1 < ECO_NAME_MAX; i++) {
+        char c = fold(s[i], dots);
+        if (c != '\0')
+            out[n++] = c;
+    }
+    out[n] = '\0';
+    return n;
+}
+
+bool eco_name_is(const char *key, size_t len, bool dots, const char *text)
+{
+    size_t n = 0;
+
+    for (; *text != '\0'; text++) {
+        char c = fold(*text, dots);
+        if (c == '\0')
+            continue;
+        if (n == len || key[n] != c)
+            return false;
+        n++;
+    }
+    return n == len && len > 0;
+}
+
+bool eco_name_in(const char *key, size_t len, const char *words)
+{
+    while (*words != '\0') {
+        size_t n = strcspn(words, " ");
+        if (n == len && len > 0 && memcmp(words, key, n) == 0)
+            return true;
+        words += n;
+        words += strspn(words, " ");
+    }
+    return false;
+}
+
+/* A third of the name may be wrong, three letters at most; the three nearest are kept in order. */
+void eco_nearest_try(struct eco_nearest *n, const char *text, const char *show)
+{
+    char key[ECO_NAME_MAX];
+    size_t len = eco_name_key(text, strlen(text), true, key), at;
+    int limit = n->len < 3 ? 0 : n->len < 9 ? (int)(n->len / 3) : 3;
+    int d;
+
+    if (*text == '\0')
+        return;
+    d = eco_str_distance(n->key, n->len, key, len, limit);
+    if (d > limit)
+        return;
+    for (at = 0; at < n->count; at++) {
+        if (strcmp(n->name[at], show) == 0)
+            return;
+    }
+    at = n->count < 3 ? n->count++ : 3;
+    for (; at > 0 && n->distance[at - 1] > d; at--) {
+        if (at < 3) {
+            n->name[at] = n->name[at - 1];
+            n->distance[at] = n->distance[at - 1];
+        }
+    }
+    if (at < 3) {
+        n->name[at] = show;
+        n->distance[at] = d;
+    }
+}
+
+void eco_nearest_text(const struct eco_nearest *n, char *out, size_t size)
+{
+    switch (n->count) {
+    case 0:
+        out[0] = '\0';
+        break;
+    case 1:
+        snprintf(out, size, ": did you mean '%s'?", n->name[0]);
+        break;
+    case 2:
+        snprintf(out, size, ": did you mean '%s' or '%s'?", n->name[0], n->name[1]);
+        break;
+    default:
+        snprintf(out, size, ": did you mean '%s', '%s' or '%s'?", n->name[0], n->name[1],
+                 n->name[2]);
+    }
+}
