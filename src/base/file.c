@@ -290,7 +290,7 @@ int eco_file_mkdirs(const char *path, struct eco_err *err)
 {
     size_t len = strlen(path);
     char *part = malloc(len + 1);
-    int number = 0;
+    int number = len == 0 ? ENOENT : 0;
 
     if (part == NULL) {
         return no_memory(err, path);
