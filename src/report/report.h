@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "eco_err.h"
+#include "eco_published.h"
 #include "eco_run.h"
 
 #define ECO_REPORT_SCHEMA_VERSION "ecocompute-energy/1.1"
@@ -71,17 +72,16 @@ int eco_report_markdown(const char *text, size_t len, struct eco_buf *out, struc
 /* A point for the published curves: from a share link or a report. Strings live in the arena. */
 struct eco_report_point {
     const char *model;      /* "shared config" when the link names none */
-    const char *gpu;        /* "" when not named */
-    const char *arch_text;  /* as written; "" */
-    const char *precision;  /* canonical name */
+    const char *gpu;        /* the card, else the architecture as written, else an em dash */
+    const char *precision;  /* as written; NF4 when the document names none, as published */
     const char *basis;      /* measured, interpolated, extrapolated, unavailable, or "unverified" */
-    enum eco_arch arch;     /* UNKNOWN when the text names none */
+    enum eco_arch arch;     /* of the text: a name, or a card's name; UNKNOWN when it names none */
     enum eco_precision prec;
     double params_b;        /* 1e9 parameters, within ECO_REPORT_{MIN,MAX}_PARAMS_B */
-    double delta_pct;       /* -100 < delta <= ECO_REPORT_MAX_DELTA_PCT */
+    double delta_pct;       /* -100 <= delta <= ECO_REPORT_MAX_DELTA_PCT */
 };
-#define ECO_REPORT_MIN_PARAMS_B 1e-5
-#define ECO_REPORT_MAX_PARAMS_B 1e5
+#define ECO_REPORT_MIN_PARAMS_B 1e-6
+#define ECO_REPORT_MAX_PARAMS_B 1e6
 #define ECO_REPORT_MAX_DELTA_PCT 1e4
 
 struct eco_report_points {
@@ -104,10 +104,27 @@ int eco_report_share(const char *text, size_t len, const char *site, struct eco_
  */
 int eco_report_overlay(const char *link, size_t len, struct eco_report_points *points,
                        struct eco_err *err);
-/** The one point of an energy.json. ECO_E_CONTENT: err.arg is not_json, not_object,
- * schema_version, no_size or no_delta. */
+/**
+ * The one point of an energy.json, added to `points`. ECO_E_CONTENT with err.arg = not_json,
+ * not_object, schema_version, no_size or no_delta.
+ */
 int eco_report_point(const char *text, size_t len, struct eco_report_points *points,
                      struct eco_err *err);
+/** A report set against the published curve of its architecture and precision. */
+struct eco_report_replication {
+    const char *missing[6]; /* fields a replication should have and this one lacks; static */
+    size_t missing_count;
+    bool classified;        /* a curve exists: the fields below hold */
+    enum eco_arch arch_used; /* ampere for hopper */
+    double pred_pct, diff_pct;
+    double band_pct;    /* max(1.96 rms of the curve, 5) */
+    double outside_pct; /* how far beyond the band; 0 inside */
+    bool agrees;
+};
+/** As eco_report_point, and compares with `curves`. */
+int eco_report_replicate(const char *text, size_t len, const struct eco_published_curve *curves,
+                         size_t n, struct eco_report_points *points,
+                         struct eco_report_replication *out, struct eco_err *err);
 void eco_report_points_done(struct eco_report_points *points);
 /** {"count", "points": [...], "refused"}: the published field names (N, dE, arch …) and ours. */
 void eco_report_points_json(const struct eco_report_points *points, struct eco_buf *out);
