@@ -25,6 +25,7 @@ static void counted_free(void *p)
     free(p);
 }
 
+#undef fail /* a macro of cmocka; file.c has a function */
 #define malloc(size) counted(NULL, size)
 #define realloc(old, size) counted(old, size)
 #define free(p) counted_free(p)
