@@ -3,6 +3,7 @@ option(ECO_LINT "run the lint checks as tests" ON)
 set(python /usr/bin/python3) # Debian's own; another python may lack its packages
 
 add_subdirectory(fuzz)
+include(unit/base/peers.cmake)
 
 if(TARGET ecocompute)
   file(GLOB transcripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.cli)
