@@ -52,6 +52,15 @@ int eco_latency_normalize(const struct eco_model *model, const struct eco_worklo
     return 0;
 }
 
+/* Parameters that a token is multiplied with; a tied head is the embedding table again. */
+static double active_params(const struct eco_model *m)
+{
+    double table = (double)(m->tied ? m->params_embedding : m->params_lm_head);
+    double dense = (double)m->params_linear + (double)m->params_norm + table;
+    bool experts = m->experts > m->experts_per_token && m->params_active > 0;
+    return experts || m->params_linear == 0 ? (double)m->params_active : dense;
+}
+
 int eco_roofline_traffic(const struct eco_model *model, const struct eco_workload *work,
                          struct eco_traffic *out, struct eco_err *err)
 {
@@ -62,11 +71,7 @@ int eco_roofline_traffic(const struct eco_model *model, const struct eco_workloa
     }
     double b = w.batch, p = w.prompt_tokens;
     double kv_share = w.kv_precision == ECO_PREC_NONE ? 1.0 : eco_precision_bits(w.kv_precision) / 16;
-    /* A tied head is the embedding table multiplied: active counts leave it out, work does not. */
-    double active = (double)model->params_active;
-    if (model->tied) {
-        active += (double)model->params_embedding;
-    }
+    double active = active_params(model);
     double width = model->n_heads > 0 && model->head_dim > 0
                        ? (double)model->n_heads * model->head_dim
                        : (double)model->hidden;

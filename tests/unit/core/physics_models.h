@@ -44,7 +44,7 @@ static inline struct eco_model model_small(void)
     m.params_embedding = 136134656u;
     m.params_norm = 44032u + 27648u;
     m.params_linear = m.params_total - m.params_embedding - m.params_norm;
-    m.params_active = m.params_total - m.params_embedding;
+    m.params_active = m.params_total; /* the tied table is read as the head */
     m.layers = 24;
     m.hidden = 896;
     m.n_heads = 14;

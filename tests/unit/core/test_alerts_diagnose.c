@@ -1,0 +1,205 @@
+/* Measured runs get the cause that they are known to have; probabilities and units hold. */
+#include "eco_test.h"
+#include "physics_models.h"
+
+static struct eco_model m;
+static struct eco_gpu g;
+static struct eco_workload w;
+/* What an estimator says for a 7B model on the A800, ln(1 + dE). */
+static const struct eco_diagnose_delta deltas[] = {
+    {ECO_PREC_INT8_MIXED, 0.78, 0.30},
+    {ECO_PREC_INT8_PURE, 0.33, 0.15},
+    {ECO_PREC_NF4, -0.03, 0.12},
+};
+
+static struct eco_diagnose_input run_of(enum eco_precision p, int batch, double tps, double watts)
+{
+    m = model_7b();
+    g = gpu_a800();
+    w = work_of(p, ECO_ENGINE_TRANSFORMERS, batch);
+    struct eco_diagnose_input in;
+    memset(&in, 0, sizeof in);
+    in.model = &m;
+    in.gpu = &g;
+    in.work = &w;
+    in.tokens_per_s = tps;
+    in.power_w = watts;
+    in.j_per_1k = NAN;
+    in.need_gb = NAN;
+    in.deltas = deltas;
+    in.n_deltas = sizeof deltas / sizeof deltas[0];
+    return in;
+}
+
+static struct eco_diagnose diagnose(const struct eco_diagnose_input *in)
+{
+    struct eco_diagnose d;
+    struct eco_err err = {0};
+    assert_int_equal(eco_diagnose_run(in, &d, &err), 0);
+    double sum = 0;
+    for (size_t i = 0; i < d.n_patterns; i++) {
+        sum += d.pattern[i].probability_frac;
+        assert_true(i == 0 ||
+                    d.pattern[i].probability_frac <= d.pattern[i - 1].probability_frac);
+        assert_true(d.pattern[i].expect_tokens_per_s > 0);
+    }
+    assert_near(sum, 1.0, 1e-12);
+    return d;
+}
+
+static const struct eco_diagnose_fix *fix(const struct eco_diagnose *d, const char *id)
+{
+    for (size_t i = 0; i < d->n_fixes; i++) {
+        if (strcmp(d->fix[i].id, id) == 0) {
+            return &d->fix[i];
+        }
+    }
+    return NULL;
+}
+
+static void test_fp16_as_measured(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 36.18, 156.81);
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_AS_EXPECTED);
+    assert_near(d.j_per_1k, 4334, 1); /* 156.81 W / 36.18 per s */
+    assert_false(d.speed_outside || d.energy_outside);
+    assert_true(isnan(d.inconsistency_pct));
+    assert_non_null(fix(&d, "batch-8"));
+    assert_true(fix(&d, "batch-8")->energy_pct < -70);
+    assert_true(fix(&d, "batch-8")->speed_pct > 300);
+}
+
+static void test_int8_default(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_INT8_MIXED, 1, 9.87, 94.78);
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_INT8_MIXED);
+    assert_true(d.confidence >= ECO_CONF_MEDIUM);
+    assert_true(fix(&d, "use-16-bit")->energy_pct < -30);
+    assert_true(fix(&d, "threshold-0")->energy_pct < -20);
+    /* From 9.8 to 18.1 tokens a second: the launch times of the two kernels. */
+    assert_true(fix(&d, "threshold-0")->speed_pct > 50);
+    assert_int_equal(d.n_verify, 3);
+}
+
+static void test_hidden_outlier_split(void **state)
+{
+    (void)state;
+    /* The user believes that the threshold is 0, the run says it is not. */
+    struct eco_diagnose_input in = run_of(ECO_PREC_INT8_PURE, 1, 9.87, 94.78);
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_INT8_MIXED);
+    in = run_of(ECO_PREC_INT8_PURE, 1, 18.09, 104.55);
+    d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_AS_EXPECTED);
+}
+
+static void test_batch_that_does_not_batch(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 8, 36, 157);
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_BATCH1);
+    assert_true(d.speed_outside);
+    in = run_of(ECO_PREC_FP16, 8, 290.59, 182.45); /* measured */
+    d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_AS_EXPECTED);
+}
+
+static void test_offload(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 1.1, 80);
+    in.need_gb = 95;
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_OFFLOAD);
+    assert_non_null(fix(&d, "fit-the-card"));
+}
+
+static void test_nothing_fits(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 0.02, 390);
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_UNKNOWN);
+    assert_string_equal(d.verify[3], "report-the-run");
+}
+
+static void test_three_figures_that_disagree(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 36.18, 156.81);
+    in.j_per_1k = 2167; /* half of what power and throughput say */
+    struct eco_diagnose d = diagnose(&in);
+    assert_near(d.inconsistency_pct, 100.0, 0.1);
+}
+
+static void test_each_single_figure(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 36.18, NAN);
+    struct eco_diagnose d = diagnose(&in);
+    assert_true(isnan(d.j_per_1k) && isnan(d.energy_dev_pct));
+    assert_int_equal(d.cause, ECO_CAUSE_AS_EXPECTED);
+    in = run_of(ECO_PREC_FP16, 1, NAN, 156.81);
+    d = diagnose(&in);
+    assert_true(isnan(d.speed_dev_pct));
+    in = run_of(ECO_PREC_FP16, 1, NAN, NAN);
+    in.j_per_1k = 4334;
+    d = diagnose(&in);
+    assert_true(fabs(d.energy_dev_pct) < 60);
+    struct eco_err err;
+    in.j_per_1k = NAN;
+    assert_int_equal(eco_diagnose_run(&in, &d, &err), ECO_E_MISSING);
+    in.j_per_1k = -4;
+    assert_int_equal(eco_diagnose_run(&in, &d, &err), ECO_E_RANGE);
+    in.j_per_1k = INFINITY;
+    assert_int_equal(eco_diagnose_run(&in, &d, &err), ECO_E_RANGE);
+    in.j_per_1k = 4334;
+    w.batch = 0;
+    assert_int_equal(eco_diagnose_run(&in, &d, &err), ECO_E_RANGE);
+}
+
+static void test_without_an_estimate(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_INT8_MIXED, 1, 9.87, 94.78);
+    in.deltas = NULL;
+    in.n_deltas = 0;
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_INT8_MIXED);
+    assert_true(isnan(d.expect_j_per_1k.median));
+    assert_true(isnan(fix(&d, "threshold-0")->energy_pct));
+    assert_true(isfinite(fix(&d, "threshold-0")->speed_pct));
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    for (int c = 0; c < ECO_CAUSE_COUNT; c++) {
+        assert_true(strlen(eco_cause_name((enum eco_cause)c)) > 2);
+        assert_true(strlen(eco_cause_text((enum eco_cause)c)) > 10);
+    }
+    assert_string_equal(eco_cause_name(ECO_CAUSE_NO_CACHE), "no-cache");
+    assert_string_equal(eco_cause_name(ECO_CAUSE_THROTTLED), "throttled");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fp16_as_measured),
+        cmocka_unit_test(test_int8_default),
+        cmocka_unit_test(test_hidden_outlier_split),
+        cmocka_unit_test(test_batch_that_does_not_batch),
+        cmocka_unit_test(test_offload),
+        cmocka_unit_test(test_nothing_fits),
+        cmocka_unit_test(test_three_figures_that_disagree),
+        cmocka_unit_test(test_each_single_figure),
+        cmocka_unit_test(test_without_an_estimate),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
