@@ -41,10 +41,10 @@ struct eco_memory {
     double linear_bytes;    /* codes of the quantized matrices (with GGUF scales: in-block) */
     double constants_bytes; /* absmax, scales, zero points kept beside the codes */
     double kv_bytes_per_sequence;
-    double kv_bytes;         /* batch * kv_bytes_per_sequence */
-    double activation_bytes; /* modelled */
-    double overhead_bytes;   /* device context and workspaces; modelled */
-    double total_bytes;      /* weights + kv + activation + overhead */
+    double kv_bytes;             /* batch * kv_bytes_per_sequence */
+    double activation_bytes;     /* modelled */
+    double overhead_bytes;       /* device context and workspaces; modelled */
+    double total_bytes;          /* weights + kv + activation + overhead */
     double read_bytes_per_token; /* weights read in one decode step of this batch */
     enum eco_basis basis;        /* of weights and KV: COMPUTED or INTERPOLATED */
 };
@@ -68,8 +68,7 @@ double eco_memory_weight_bytes(const struct eco_model *m, enum eco_precision pre
  * tied table in its place) once. With `batch` sequences routed independently and evenly, the
  * expected number of distinct experts of a layer is E * (1 - (1 - k/E)^batch).
  */
-double eco_memory_read_bytes(const struct eco_model *m, enum eco_precision precision,
-                             double batch);
+double eco_memory_read_bytes(const struct eco_model *m, enum eco_precision precision, double batch);
 
 /**
  * KV bytes of one sequence at `tokens`, 16-bit values: per layer 2 * n_kv_heads * head_dim values a
