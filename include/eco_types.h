@@ -190,13 +190,14 @@ struct eco_gpu {
 /**
  * What a model is, by shape. Counts are parameters. Filled from a known name, config.json,
  * safetensors or GGUF headers, or interpolated by size (`shape_basis`).
- * params_total = embedding + lm_head (0 when tied) + norm + linear; experts are inside linear.
+ * params_total = embedding + lm_head (0 when tied) + norm + linear. norm holds biases and other
+ * vectors too; experts, and what text does not read (a vision tower), are inside linear.
  */
 struct eco_model {
     char name[128];         /* canonical id, or the path's last part; never empty */
     double params_b;        /* nominal size as people say it (7.0) */
     uint64_t params_total;  /* exact, tied tables once */
-    uint64_t params_active; /* read per token: total without embedding and inactive experts */
+    uint64_t params_active; /* read per token: norm + output table (tied or not) + active linear */
     uint64_t params_embedding, params_lm_head, params_norm, params_linear;
     int layers, hidden, n_heads, n_kv_heads, head_dim, intermediate, vocab;
     int max_context;        /* 0: not known */
