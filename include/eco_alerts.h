@@ -27,14 +27,14 @@ const char *eco_severity_name(enum eco_severity s); /* "info", "warning", "criti
 /** Slots of predicted effects, all as ΔE in percent; the caller fills what it can compute. */
 enum eco_effect {
     ECO_EFFECT_NONE = 0,
-    ECO_EFFECT_PRECISION,    /* the asked precision against FP16 at the same batch */
-    ECO_EFFECT_INT8_PURE,    /* INT8-PURE against FP16 */
-    ECO_EFFECT_INT8_FIX,     /* INT8-PURE against INT8-MIXED */
-    ECO_EFFECT_NF4_PLAIN,    /* NF4 against the asked NF4-DQ */
-    ECO_EFFECT_BATCH_UP,     /* batch 8 against batch 1, same precision */
-    ECO_EFFECT_OFFLOAD,      /* with weights outside the card, against all inside */
-    ECO_EFFECT_NO_CACHE,     /* without KV cache against with it */
-    ECO_EFFECT_TO_FP16,      /* FP16 against the asked precision */
+    ECO_EFFECT_PRECISION, /* the asked precision against FP16 at the same batch */
+    ECO_EFFECT_INT8_PURE, /* INT8-PURE against FP16 */
+    ECO_EFFECT_INT8_FIX,  /* INT8-PURE against INT8-MIXED */
+    ECO_EFFECT_NF4_PLAIN, /* NF4 against the asked NF4-DQ */
+    ECO_EFFECT_BATCH_UP,  /* batch 8 against batch 1, same precision */
+    ECO_EFFECT_OFFLOAD,   /* with weights outside the card, against all inside */
+    ECO_EFFECT_NO_CACHE,  /* without KV cache against with it */
+    ECO_EFFECT_TO_FP16,   /* FP16 against the asked precision */
     ECO_EFFECT_COUNT
 };
 
@@ -44,41 +44,41 @@ struct eco_alert_request {
     enum eco_precision precision;
     enum eco_engine engine;
     int batch;
-    bool production;          /* the user said it serves requests */
-    bool eager;               /* FP8: no compiled kernels (torchao eager, extensions off) */
-    bool unverified_build;    /* nightly or dev version of torch, torchao, bitsandbytes */
-    bool kv_cache_off;        /* use_cache=False */
-    double need_gb;           /* memory the estimate says is needed; NAN: not known */
-    double crossover_b;       /* estimator's crossover of this precision; NAN: none */
+    bool production;       /* the user said it serves requests */
+    bool eager;            /* FP8: no compiled kernels (torchao eager, extensions off) */
+    bool unverified_build; /* nightly or dev version of torch, torchao, bitsandbytes */
+    bool kv_cache_off;     /* use_cache=False */
+    double need_gb;        /* memory the estimate says is needed; NAN: not known */
+    double crossover_b;    /* estimator's crossover of this precision; NAN: none */
     bool have[ECO_EFFECT_COUNT];
     struct eco_band effect_pct[ECO_EFFECT_COUNT];
 };
 
 struct eco_alert_rule {
-    const char *id;           /* "int8-paradox" */
+    const char *id; /* "int8-paradox" */
     const char *name;
     bool (*matches)(const struct eco_alert_request *r);
     enum eco_severity severity;
-    enum eco_effect effect;   /* cost of leaving it as it is */
+    enum eco_effect effect;     /* cost of leaving it as it is */
     enum eco_effect fix_effect; /* what the fix does */
     const char *why;
-    const char *fix;          /* words */
-    const char *fix_code;     /* one line */
-    const char *measured;     /* the measured range with n, cited */
-    const char *evidence;     /* ids or id prefixes of data rows, separated by spaces */
+    const char *fix;           /* words */
+    const char *fix_code;      /* one line */
+    const char *measured;      /* the measured range with n, cited */
+    const char *evidence;      /* ids or id prefixes of data rows, separated by spaces */
     const char *contradiction; /* what published advice says otherwise; "" none */
 };
 
 struct eco_alert {
     const struct eco_alert_rule *rule;
-    enum eco_severity severity;    /* raised or lowered by the computed effect */
+    enum eco_severity severity; /* raised or lowered by the computed effect */
     bool have_effect, have_fix_effect;
     struct eco_band effect_pct, fix_effect_pct;
 };
 
 size_t eco_alerts_count(void);
-const struct eco_alert_rule *eco_alerts_rule(size_t i);            /* NULL past the end */
-const struct eco_alert_rule *eco_alerts_find(const char *id);      /* NULL: no such rule */
+const struct eco_alert_rule *eco_alerts_rule(size_t i);       /* NULL past the end */
+const struct eco_alert_rule *eco_alerts_find(const char *id); /* NULL: no such rule */
 #define ECO_ALERTS_MAX 16
 /** Fills out[0..*n), most severe first; cap >= eco_alerts_count() never truncates. */
 int eco_alerts_check(const struct eco_alert_request *r, struct eco_alert *out, size_t cap,
@@ -90,13 +90,13 @@ enum eco_mood { ECO_MOOD_GREEN = 0, ECO_MOOD_YELLOW, ECO_MOOD_ORANGE, ECO_MOOD_R
 const char *eco_mood_name(enum eco_mood m); /* "Green" … */
 
 struct eco_mood_input {
-    double excess_pct;        /* energy above the best feasible choice, 0 for the best */
+    double excess_pct; /* energy above the best feasible choice, 0 for the best */
     bool have_excess;
-    bool trap;                /* an alert with severity >= warning, other than batch 1 */
+    bool trap; /* an alert with severity >= warning, other than batch 1 */
     bool batch1_production;
     bool unverified_build;
     enum eco_basis basis;
-    bool own_data;            /* any row of this card or precision behind the answer */
+    bool own_data; /* any row of this card or precision behind the answer */
 };
 /** Gray first (unknown ground), then Red > Orange > Yellow > Green by section 6 of the method. */
 enum eco_mood eco_mood_of(const struct eco_mood_input *in);
@@ -110,12 +110,12 @@ struct eco_diagnose_delta {
 };
 
 struct eco_diagnose_input {
-    const struct eco_physics *physics;  /* NULL: built in */
+    const struct eco_physics *physics; /* NULL: built in */
     const struct eco_model *model;
     const struct eco_gpu *gpu;
-    const struct eco_workload *work;    /* as the user believes it is */
+    const struct eco_workload *work;        /* as the user believes it is */
     double tokens_per_s, power_w, j_per_1k; /* observed; NAN: not given; at least one */
-    double need_gb;                     /* NAN: not known */
+    double need_gb;                         /* NAN: not known */
     bool eager, kv_cache_off, production, unverified_build;
     const struct eco_diagnose_delta *deltas;
     size_t n_deltas;
@@ -126,25 +126,25 @@ enum eco_cause {
     ECO_CAUSE_INT8_MIXED,      /* default LLM.int8() decomposition */
     ECO_CAUSE_NF4,             /* 4-bit below its crossover, or silently active */
     ECO_CAUSE_FP8_EAGER,
-    ECO_CAUSE_BATCH1,          /* requests are not batched */
+    ECO_CAUSE_BATCH1, /* requests are not batched */
     ECO_CAUSE_OFFLOAD,
     ECO_CAUSE_NO_CACHE,
-    ECO_CAUSE_THROTTLED,       /* power or clocks capped: slow at usual energy */
-    ECO_CAUSE_UNKNOWN,         /* fits nothing in the table */
+    ECO_CAUSE_THROTTLED, /* power or clocks capped: slow at usual energy */
+    ECO_CAUSE_UNKNOWN,   /* fits nothing in the table */
     ECO_CAUSE_COUNT
 };
-const char *eco_cause_name(enum eco_cause c);       /* "int8-mixed" … */
-const char *eco_cause_text(enum eco_cause c);       /* root cause, one sentence */
+const char *eco_cause_name(enum eco_cause c); /* "int8-mixed" … */
+const char *eco_cause_text(enum eco_cause c); /* root cause, one sentence */
 
 struct eco_diagnose_pattern {
     enum eco_cause cause;
-    double probability_frac;             /* posterior over the table, sums to 1 */
+    double probability_frac;                     /* posterior over the table, sums to 1 */
     double expect_tokens_per_s, expect_j_per_1k; /* medians under it; NAN: not computed */
 };
 
 #define ECO_DIAGNOSE_FIXES_MAX 6
 struct eco_diagnose_fix {
-    const char *id;           /* "threshold-0" … */
+    const char *id; /* "threshold-0" … */
     const char *text, *code;
     double energy_pct, speed_pct; /* computed change; NAN: not computed */
 };
@@ -152,13 +152,13 @@ struct eco_diagnose_fix {
 #define ECO_DIAGNOSE_STEPS_MAX 4
 struct eco_diagnose {
     double tokens_per_s, power_w, j_per_1k; /* observed, with the third derived from two; NAN */
-    double inconsistency_pct;   /* of P/throughput against J, when all three came; else NAN */
+    double inconsistency_pct; /* of P/throughput against J, when all three came; else NAN */
     struct eco_band expect_tokens_per_s, expect_j_per_1k; /* of the configuration as given */
-    double speed_dev_pct, energy_dev_pct;   /* observed against median; NAN */
-    bool speed_outside, energy_outside;     /* outside the 95 % band */
+    double speed_dev_pct, energy_dev_pct;                 /* observed against median; NAN */
+    bool speed_outside, energy_outside;                   /* outside the 95 % band */
     struct eco_diagnose_pattern pattern[ECO_CAUSE_COUNT]; /* most probable first */
     size_t n_patterns;
-    enum eco_cause cause;       /* the most probable; UNKNOWN when nothing reaches 0.4 */
+    enum eco_cause cause;           /* the most probable; UNKNOWN when nothing reaches 0.4 */
     enum eco_confidence confidence; /* high >= 0.8, medium >= 0.5, else low */
     struct eco_diagnose_fix fix[ECO_DIAGNOSE_FIXES_MAX];
     size_t n_fixes;

@@ -25,17 +25,17 @@ extern "C" {
 
 /** What is asked. Start from eco_cost_defaults(); NAN price or carbon: not known, left out. */
 struct eco_cost_input {
-    double decode_j_per_1k;      /* board J per 1 000 generated tokens */
+    double decode_j_per_1k;                        /* board J per 1 000 generated tokens */
     double decode_j_per_1k_lo, decode_j_per_1k_hi; /* 95 % band; 0: no band */
-    double prefill_j_per_1k;     /* board J per 1 000 prompt tokens; 0: inside decode */
+    double prefill_j_per_1k; /* board J per 1 000 prompt tokens; 0: inside decode */
     double prompt_tokens, gen_tokens;
     double requests_per_month;
-    double pue;                  /* >= 1 */
-    double price_usd_per_kwh;    /* NAN: no tariff */
-    double carbon_gco2_per_kwh;  /* NAN: not known */
-    double host_overhead_w;      /* host watts charged per request second; 0 = off */
-    double request_s;            /* board time of one request, already divided by batch; NAN */
-    double gpu_usd_per_hour;     /* rental price of the card; NAN: owned */
+    double pue;                 /* >= 1 */
+    double price_usd_per_kwh;   /* NAN: no tariff */
+    double carbon_gco2_per_kwh; /* NAN: not known */
+    double host_overhead_w;     /* host watts charged per request second; 0 = off */
+    double request_s;           /* board time of one request, already divided by batch; NAN */
+    double gpu_usd_per_hour;    /* rental price of the card; NAN: owned */
 };
 
 struct eco_cost_amount {
@@ -44,13 +44,13 @@ struct eco_cost_amount {
 };
 
 struct eco_cost {
-    double j_per_request;             /* board + host, before PUE */
-    double facility_j_per_request;    /* with PUE */
-    double prefill_share_frac;        /* of j_per_request */
+    double j_per_request;          /* board + host, before PUE */
+    double facility_j_per_request; /* with PUE */
+    double prefill_share_frac;     /* of j_per_request */
     struct eco_cost_amount request, month, year;
     struct eco_cost_amount month_lo, month_hi; /* with the band of the energy only */
     bool have_band;
-    bool rental_dominates;            /* the rented time costs more than the electricity */
+    bool rental_dominates; /* the rented time costs more than the electricity */
     bool host_included;
 };
 
@@ -65,11 +65,11 @@ int eco_cost_compute(const struct eco_cost_input *in, struct eco_cost *out, stru
 
 /** Everyday equivalents of an amount of CO2 or electricity. */
 struct eco_equivalent {
-    const char *id;      /* "km_driven", "phone_charges" … */
-    const char *text;    /* "km driven by an average car" */
-    double factor;       /* units per kgCO2, or units per kWh */
-    bool per_kwh;        /* false: per kgCO2 */
-    const char *source;  /* document and year of the factor */
+    const char *id;     /* "km_driven", "phone_charges" … */
+    const char *text;   /* "km driven by an average car" */
+    double factor;      /* units per kgCO2, or units per kWh */
+    bool per_kwh;       /* false: per kgCO2 */
+    const char *source; /* document and year of the factor */
 };
 size_t eco_cost_equivalent_count(void);
 const struct eco_equivalent *eco_cost_equivalent_at(size_t i); /* NULL past the end */

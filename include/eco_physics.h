@@ -19,17 +19,17 @@
 extern "C" {
 #endif
 
-#define ECO_PHYSICS_BATCH_MAX 65536   /* sequences that decode together */
+#define ECO_PHYSICS_BATCH_MAX 65536     /* sequences that decode together */
 #define ECO_PHYSICS_TOKENS_MAX 16777216 /* prompt or generated tokens of one request */
 
 /** One way of running a model. Zeroed fields mean: engine by precision, 1 GPU. */
 struct eco_workload {
     enum eco_precision precision;
-    enum eco_engine engine;   /* UNKNOWN: eco_predict_usual_engine, else transformers */
-    int batch;                /* sequences decoding together, >= 1 */
-    int prompt_tokens;        /* per sequence, >= 0 */
-    int gen_tokens;           /* per sequence, >= 1 */
-    int n_gpus;               /* tensor-parallel cards, 0 = 1 */
+    enum eco_engine engine;          /* UNKNOWN: eco_predict_usual_engine, else transformers */
+    int batch;                       /* sequences decoding together, >= 1 */
+    int prompt_tokens;               /* per sequence, >= 0 */
+    int gen_tokens;                  /* per sequence, >= 1 */
+    int n_gpus;                      /* tensor-parallel cards, 0 = 1 */
     enum eco_precision kv_precision; /* NONE: 16 bit */
 };
 
@@ -37,14 +37,14 @@ struct eco_workload {
 
 /** What one decode step of the whole batch reads and computes. */
 struct eco_traffic {
-    double weight_bytes;        /* weights read per step: linear at the precision, head 16 bit */
-    double kv_bytes_per_token;  /* cache written per token and sequence */
-    double kv_bytes;            /* cache read per step and sequence, at the mean context */
-    double step_bytes;          /* weight_bytes + batch * kv_bytes */
-    double step_flops;          /* 2 * active parameters * batch (+ attention) */
-    double prefill_flops;       /* of the whole batch */
-    double mean_context;        /* prompt + generated / 2 */
-    double context_factor;      /* step_bytes / weight_bytes: how context raises traffic */
+    double weight_bytes;       /* weights read per step: linear at the precision, head 16 bit */
+    double kv_bytes_per_token; /* cache written per token and sequence */
+    double kv_bytes;           /* cache read per step and sequence, at the mean context */
+    double step_bytes;         /* weight_bytes + batch * kv_bytes */
+    double step_flops;         /* 2 * active parameters * batch (+ attention) */
+    double prefill_flops;      /* of the whole batch */
+    double mean_context;       /* prompt + generated / 2 */
+    double context_factor;     /* step_bytes / weight_bytes: how context raises traffic */
 };
 
 /**
@@ -76,13 +76,13 @@ struct eco_engine_row {
     enum eco_precision precision;     /* NONE: any of the family below */
     enum eco_precision_family family; /* NONE: any */
     int batch_lo, batch_hi;           /* rows for batch 1 and >= 2 where kernels switch */
-    double eff_memory;      /* achieved share of datasheet bandwidth */
-    double eff_compute;     /* achieved share of the FP32-accumulate peak */
-    double launch_s;        /* host time per layer and step: a floor of the step */
-    double per_seq_s;       /* host time per sequence and step (scheduler, sampling) */
-    bool serial;            /* launch time adds to the roofline; false: it hides behind it (max) */
-    double sd_ln;           /* sd of ln(measured / modelled) step time, new series */
-    int n;                  /* rows behind it */
+    double eff_memory;                /* achieved share of datasheet bandwidth */
+    double eff_compute;               /* achieved share of the FP32-accumulate peak */
+    double launch_s;                  /* host time per layer and step: a floor of the step */
+    double per_seq_s;                 /* host time per sequence and step (scheduler, sampling) */
+    bool serial;  /* launch time adds to the roofline; false: it hides behind it (max) */
+    double sd_ln; /* sd of ln(measured / modelled) step time, new series */
+    int n;        /* rows behind it */
 };
 
 /**
@@ -92,16 +92,16 @@ struct eco_engine_row {
  */
 struct eco_batch_row {
     enum eco_engine engine;
-    enum eco_precision precision;     /* NONE: any of the family */
+    enum eco_precision precision; /* NONE: any of the family */
     enum eco_precision_family family;
-    double ln_c_over_a;     /* batch at which the fixed and the per-token part are equal, ln */
-    double sd_ln;           /* between series (a new model or card), no model given */
-    double offset_ln, offset_sd;         /* dense model given */
+    double ln_c_over_a;          /* batch at which the fixed and the per-token part are equal, ln */
+    double sd_ln;                /* between series (a new model or card), no model given */
+    double offset_ln, offset_sd; /* dense model given */
     double offset_moe_ln, offset_moe_sd; /* mixture of experts given */
-    double power_rise;      /* board power at saturation / at batch 1, median */
-    double step_ln;         /* ln factor on E for b >= 2 where the kernel switches, else 0 */
+    double power_rise;                   /* board power at saturation / at batch 1, median */
+    double step_ln; /* ln factor on E for b >= 2 where the kernel switches, else 0 */
     double step_sd;
-    double resid_sd_ln;     /* scatter of points around their own curve */
+    double resid_sd_ln; /* scatter of points around their own curve */
     int n_series, n_points;
 };
 
@@ -137,18 +137,18 @@ enum eco_bound { ECO_BOUND_MEMORY = 0, ECO_BOUND_COMPUTE, ECO_BOUND_LAUNCH };
 const char *eco_bound_name(enum eco_bound b); /* "memory", "compute", "launch" */
 
 struct eco_latency {
-    struct eco_band ttft_s;       /* prefill of the batch until the first token */
-    struct eco_band tpot_s;       /* time per output token of one sequence (= step time) */
-    struct eco_band tokens_per_s; /* output tokens of all sequences while decoding */
-    struct eco_band request_s;    /* ttft + gen_tokens * tpot */
-    double request_tokens_per_s;  /* batch * gen / request_s, median: prefill included */
-    double sd_ln_step;            /* sd of ln step time */
+    struct eco_band ttft_s;               /* prefill of the batch until the first token */
+    struct eco_band tpot_s;               /* time per output token of one sequence (= step time) */
+    struct eco_band tokens_per_s;         /* output tokens of all sequences while decoding */
+    struct eco_band request_s;            /* ttft + gen_tokens * tpot */
+    double request_tokens_per_s;          /* batch * gen / request_s, median: prefill included */
+    double sd_ln_step;                    /* sd of ln step time */
     double memory_s, compute_s, launch_s; /* the three candidates for the step, fitted */
-    double batch_resident;        /* sequences whose KV cache fits beside the weights, <= batch */
-    enum eco_bound bound;         /* of the decode step */
+    double batch_resident; /* sequences whose KV cache fits beside the weights, <= batch */
+    enum eco_bound bound;  /* of the decode step */
     enum eco_bound prefill_bound;
-    enum eco_basis basis;         /* MODELLED */
-    bool engine_known;            /* false: a wider pooled row was used */
+    enum eco_basis basis; /* MODELLED */
+    bool engine_known;    /* false: a wider pooled row was used */
 };
 int eco_latency_predict(const struct eco_physics *ph, const struct eco_model *model,
                         const struct eco_gpu *gpu, const struct eco_workload *work,
@@ -186,15 +186,15 @@ int eco_batch_factor_for(const struct eco_physics *ph, const struct eco_model *m
 /* ---- absolute energy ------------------------------------------------------------------------ */
 
 struct eco_energy {
-    struct eco_band j_per_1k;   /* decode, J per 1 000 generated tokens, gross board power */
-    double mu_ln, sd_ln;        /* of j_per_1k, for a new session */
-    double prefill_j_per_1k;    /* J per 1 000 prompt tokens, median, modelled */
-    double batch_ratio;         /* what the batch law contributed */
-    double context_factor;      /* what KV traffic contributed */
+    struct eco_band j_per_1k; /* decode, J per 1 000 generated tokens, gross board power */
+    double mu_ln, sd_ln;      /* of j_per_1k, for a new session */
+    double prefill_j_per_1k;  /* J per 1 000 prompt tokens, median, modelled */
+    double batch_ratio;       /* what the batch law contributed */
+    double context_factor;    /* what KV traffic contributed */
     bool card_known, arch_known;
-    bool at_floor;              /* the compute roofline, not the batch law, set it */
-    enum eco_basis basis;       /* INTERPOLATED / EXTRAPOLATED at batch 1, else MODELLED */
-    int n_rows, n_sessions;     /* behind the fit */
+    bool at_floor;          /* the compute roofline, not the batch law, set it */
+    enum eco_basis basis;   /* INTERPOLATED / EXTRAPOLATED at batch 1, else MODELLED */
+    int n_rows, n_sessions; /* behind the fit */
 };
 /** Absolute FP16/BF16 energy; work->precision is taken as FP16 whatever it says. */
 int eco_energy_absolute(const struct eco_physics *ph, const struct eco_model *model,

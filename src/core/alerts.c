@@ -36,8 +36,8 @@ static bool is_small_nf4(const struct eco_alert_request *r)
 
 static bool is_below_crossover(const struct eco_alert_request *r)
 {
-    bool quantized = r->precision != ECO_PREC_NONE &&
-                     eco_precision_family(r->precision) != ECO_FAM_FLOAT;
+    bool quantized =
+        r->precision != ECO_PREC_NONE && eco_precision_family(r->precision) != ECO_FAM_FLOAT;
     return quantized && r->model != NULL && isfinite(r->crossover_b) &&
            r->model->params_b < r->crossover_b;
 }
@@ -121,10 +121,10 @@ static const struct eco_alert_rule rules[] = {
      .fix = "run 16 bit below the crossover",
      .fix_code = "AutoModelForCausalLM.from_pretrained(name, torch_dtype=torch.bfloat16)",
      .measured = "published NF4 crossovers: Turing 2.1 to 3.4B, Ada 2.5 to 4.2B, Blackwell 1.8 to "
-                 "5.2B; on the A800 (Ampere) NF4 changes -4 to +3 % at 7-14B and no crossover shows",
+                 "5.2B; on the A800 (Ampere) NF4 changes -4 to +3 % at 7-14B: no crossover",
      .evidence = "a800-sxm4-80gb-qwen2-5-14b-nf4-b1-2026-02-26-a800-large-models",
      .contradiction = "one threshold a class is published; the sources disagree by a factor of two "
-                      "to three, so the estimate for this card is used instead"},
+                      "to three, so this card's own estimate is used instead"},
     {.id = "nf4-batch",
      .name = "NF4 with more than one sequence",
      .matches = is_batched_nf4,

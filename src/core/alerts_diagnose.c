@@ -12,8 +12,8 @@
 #define SD_POWER_LN 0.35        /* board power of one configuration between sessions and cards */
 #define SD_UNKNOWN_SPEED_LN 2.0 /* the open alternative: anything within a factor of 50 */
 #define SD_UNKNOWN_POWER_LN 1.0
-#define LINK_BYTES_PER_S 20e9   /* PCIe 4.0 x16 as transfers see it */
-#define OFFLOAD_GUESS_LN 2.3    /* a factor of ten where the missing bytes are not known */
+#define LINK_BYTES_PER_S 20e9 /* PCIe 4.0 x16 as transfers see it */
+#define OFFLOAD_GUESS_LN 2.3  /* a factor of ten where the missing bytes are not known */
 #define THROTTLE_SPEED_LN (-0.45)
 #define THROTTLE_POWER_LN (-0.45)
 #define NAMED_AT 0.4
@@ -34,9 +34,9 @@ struct context {
 
 const char *eco_cause_name(enum eco_cause c)
 {
-    static const char *const names[] = {"as-expected", "int8-mixed", "nf4",       "fp8-eager",
-                                        "batch-1",     "offload",    "no-cache",  "throttled",
-                                        "unknown"};
+    static const char *const names[] = {"as-expected", "int8-mixed", "nf4",
+                                        "fp8-eager",   "batch-1",    "offload",
+                                        "no-cache",    "throttled",  "unknown"};
     return (unsigned)c < ECO_CAUSE_COUNT ? names[c] : "unknown";
 }
 
@@ -257,9 +257,7 @@ static void weigh(const struct context *c, const struct expect *base, struct eco
     }
     double best = d->pattern[0].probability_frac;
     d->cause = best >= NAMED_AT ? d->pattern[0].cause : ECO_CAUSE_UNKNOWN;
-    d->confidence = best >= 0.8   ? ECO_CONF_HIGH
-                    : best >= 0.5 ? ECO_CONF_MEDIUM
-                                  : ECO_CONF_LOW;
+    d->confidence = best >= 0.8 ? ECO_CONF_HIGH : best >= 0.5 ? ECO_CONF_MEDIUM : ECO_CONF_LOW;
 }
 
 static void add_fix(struct eco_diagnose *d, const char *id, const char *text, const char *code,
@@ -308,8 +306,8 @@ static void fix_batch(const struct context *c, struct eco_diagnose *d)
 {
     double e, s;
     change(c, c->work.precision, 1, c->work.precision, BATCH_FIX, &e, &s);
-    add_fix(d, "batch-8", "decode eight sequences together",
-            "vllm serve MODEL --max-num-seqs 8", e, s);
+    add_fix(d, "batch-8", "decode eight sequences together", "vllm serve MODEL --max-num-seqs 8", e,
+            s);
 }
 
 static void fixes(const struct context *c, struct eco_diagnose *d)
@@ -328,8 +326,8 @@ static void fixes(const struct context *c, struct eco_diagnose *d)
                 "BitsAndBytesConfig(load_in_4bit=True)", NAN, NAN);
         break;
     case ECO_CAUSE_NO_CACHE:
-        if (eco_latency_factor_no_cache(c->ph, c->in->model, c->in->gpu, &c->work, &factor,
-                                        NULL) == 0) {
+        if (eco_latency_factor_no_cache(c->ph, c->in->model, c->in->gpu, &c->work, &factor, NULL) ==
+            0) {
             add_fix(d, "use-cache", "keep the KV cache", "generate(..., use_cache=True)",
                     100 * (1 / factor - 1), 100 * (factor - 1));
         }
@@ -361,8 +359,7 @@ static bool given(double v)
     return !isnan(v);
 }
 
-static int observe(const struct eco_diagnose_input *in, struct eco_diagnose *d,
-                   struct eco_err *err)
+static int observe(const struct eco_diagnose_input *in, struct eco_diagnose *d, struct eco_err *err)
 {
     const double v[] = {in->tokens_per_s, in->power_w, in->j_per_1k};
     const char *const name[] = {"tokens_per_s", "power_w", "j_per_1k"};

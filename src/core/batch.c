@@ -71,8 +71,7 @@ int eco_batch_factor(const struct eco_physics *ph, enum eco_engine engine,
                      struct eco_err *err)
 {
     if (!(batch >= 1) || !(batch <= ECO_PHYSICS_BATCH_MAX)) {
-        return eco_err_set(err, ECO_E_RANGE, "batch", "batch must be 1..%d",
-                           ECO_PHYSICS_BATCH_MAX);
+        return eco_err_set(err, ECO_E_RANGE, "batch", "batch must be 1..%d", ECO_PHYSICS_BATCH_MAX);
     }
     ph = ph != NULL ? ph : eco_physics_default();
     const struct eco_batch_row *row = eco_batch_row_for(ph, engine, precision);

@@ -14,7 +14,7 @@
 #define REFERENCE_CONTEXT 148.0 /* mean context of the batch-1 rows: 20 + 256/2 */
 #define CARD_PREFIX "card:"
 #define ARCH_PREFIX "arch:"
-#define SD_CONTEXT 0.10 /* of ln context factor per factor of two; not fitted */
+#define SD_CONTEXT 0.10           /* of ln context factor per factor of two; not fitted */
 #define TRAIN_LN_WEIGHT_LO (-2.4) /* ln(weight bytes / 10 GB) of the rows: 0.9 to 28 GB */
 #define TRAIN_LN_WEIGHT_HI 1.1
 #define SD_PER_LN_OUTSIDE 0.15 /* extra sd of ln energy per e-fold outside the sizes seen */

@@ -11,10 +11,10 @@
 #include <math.h>
 
 #define GIGA 1e9
-#define VRAM_SHARE 0.9      /* what engines leave to weights and cache (vLLM's default) */
-#define SD_PREFILL 0.30     /* of ln prefill time, beside the engine's own: not fitted */
-#define SD_MULTI_GPU 0.20   /* spread of the 2..8-card series around the single-card law */
-#define SD_NO_PEAK 0.30     /* datasheet has no FP16 peak */
+#define VRAM_SHARE 0.9    /* what engines leave to weights and cache (vLLM's default) */
+#define SD_PREFILL 0.30   /* of ln prefill time, beside the engine's own: not fitted */
+#define SD_MULTI_GPU 0.20 /* spread of the 2..8-card series around the single-card law */
+#define SD_NO_PEAK 0.30   /* datasheet has no FP16 peak */
 
 const char *eco_bound_name(enum eco_bound b)
 {
@@ -70,8 +70,8 @@ const struct eco_engine_row *eco_latency_row(const struct eco_physics *ph, enum 
 }
 
 int eco_latency_step(const struct eco_physics *ph, const struct eco_model *model,
-                     const struct eco_gpu *gpu, const struct eco_workload *w,
-                     struct eco_step *out, struct eco_err *err)
+                     const struct eco_gpu *gpu, const struct eco_workload *w, struct eco_step *out,
+                     struct eco_err *err)
 {
     struct eco_roofline roof;
     int rc = eco_roofline_floor(model, gpu, w, &roof, err);
@@ -101,8 +101,8 @@ static double resident(const struct eco_model *model, const struct eco_gpu *gpu,
 {
     double tokens = w->prompt_tokens + w->gen_tokens / 2.0;
     double kv = eco_memory_kv_bytes(model, tokens);
-    double room = gpu->vram_gb * GIGA * VRAM_SHARE * w->n_gpus -
-                  eco_memory_weight_bytes(model, w->precision);
+    double room =
+        gpu->vram_gb * GIGA * VRAM_SHARE * w->n_gpus - eco_memory_weight_bytes(model, w->precision);
     if (!(kv > 0) || !isfinite(room) || room <= 0) {
         return w->batch;
     }

@@ -25,8 +25,7 @@ int eco_latency_normalize(const struct eco_model *model, const struct eco_worklo
         w.n_gpus = 1;
     }
     if (w.batch < 1 || w.batch > ECO_PHYSICS_BATCH_MAX) {
-        return eco_err_set(err, ECO_E_RANGE, "batch", "batch must be 1..%d",
-                           ECO_PHYSICS_BATCH_MAX);
+        return eco_err_set(err, ECO_E_RANGE, "batch", "batch must be 1..%d", ECO_PHYSICS_BATCH_MAX);
     }
     if (w.prompt_tokens < 0 || w.prompt_tokens > ECO_PHYSICS_TOKENS_MAX) {
         return eco_err_set(err, ECO_E_RANGE, "prompt_tokens", "prompt tokens must be 0..%d",
@@ -70,7 +69,8 @@ int eco_roofline_traffic(const struct eco_model *model, const struct eco_workloa
         return rc;
     }
     double b = w.batch, p = w.prompt_tokens;
-    double kv_share = w.kv_precision == ECO_PREC_NONE ? 1.0 : eco_precision_bits(w.kv_precision) / 16;
+    double kv_share =
+        w.kv_precision == ECO_PREC_NONE ? 1.0 : eco_precision_bits(w.kv_precision) / 16;
     double active = active_params(model);
     double width = model->n_heads > 0 && model->head_dim > 0
                        ? (double)model->n_heads * model->head_dim
@@ -85,8 +85,7 @@ int eco_roofline_traffic(const struct eco_model *model, const struct eco_workloa
     t.step_flops = b * (2 * active + 4.0 * model->layers * width * t.mean_context);
     t.prefill_flops = b * (2 * active * p + 2.0 * model->layers * width * p * p);
     if (!(t.weight_bytes > 0) || !isfinite(t.step_bytes)) {
-        return eco_err_set(err, ECO_E_INVALID, "model", "model '%s' reads no weights",
-                           model->name);
+        return eco_err_set(err, ECO_E_INVALID, "model", "model '%s' reads no weights", model->name);
     }
     t.context_factor = t.step_bytes / t.weight_bytes;
     *out = t;

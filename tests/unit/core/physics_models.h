@@ -60,32 +60,56 @@ static inline struct eco_model model_small(void)
 
 static inline struct eco_gpu gpu_a800(void)
 {
-    return (struct eco_gpu){.name = "A800 SXM4 80GB", .arch = ECO_ARCH_AMPERE, .vram_gb = 80,
-                            .mem_bw_gbps = 2039, .fp16_tflops = 312, .accumulate_fp32 = true,
-                            .tdp_w = 400, .idle_w = NAN, .compute_capability = 8.0,
-                            .datacenter = true, .source = "test", .note = ""};
+    return (struct eco_gpu){.name = "A800 SXM4 80GB",
+                            .arch = ECO_ARCH_AMPERE,
+                            .vram_gb = 80,
+                            .mem_bw_gbps = 2039,
+                            .fp16_tflops = 312,
+                            .accumulate_fp32 = true,
+                            .tdp_w = 400,
+                            .idle_w = NAN,
+                            .compute_capability = 8.0,
+                            .datacenter = true,
+                            .source = "test",
+                            .note = ""};
 }
 
 static inline struct eco_gpu gpu_4090(void)
 {
-    return (struct eco_gpu){.name = "RTX 4090", .arch = ECO_ARCH_ADA, .vram_gb = 24,
-                            .mem_bw_gbps = 1008, .fp16_tflops = 330, .accumulate_fp32 = false,
-                            .tdp_w = 450, .idle_w = NAN, .compute_capability = 8.9,
-                            .datacenter = false, .source = "test", .note = ""};
+    return (struct eco_gpu){.name = "RTX 4090",
+                            .arch = ECO_ARCH_ADA,
+                            .vram_gb = 24,
+                            .mem_bw_gbps = 1008,
+                            .fp16_tflops = 330,
+                            .accumulate_fp32 = false,
+                            .tdp_w = 450,
+                            .idle_w = NAN,
+                            .compute_capability = 8.9,
+                            .datacenter = false,
+                            .source = "test",
+                            .note = ""};
 }
 
 static inline struct eco_gpu gpu_h100(void)
 {
-    return (struct eco_gpu){.name = "H100 SXM", .arch = ECO_ARCH_HOPPER, .vram_gb = 80,
-                            .mem_bw_gbps = 3350, .fp16_tflops = 989, .accumulate_fp32 = true,
-                            .tdp_w = 700, .idle_w = NAN, .compute_capability = 9.0,
-                            .datacenter = true, .source = "test", .note = ""};
+    return (struct eco_gpu){.name = "H100 SXM",
+                            .arch = ECO_ARCH_HOPPER,
+                            .vram_gb = 80,
+                            .mem_bw_gbps = 3350,
+                            .fp16_tflops = 989,
+                            .accumulate_fp32 = true,
+                            .tdp_w = 700,
+                            .idle_w = NAN,
+                            .compute_capability = 9.0,
+                            .datacenter = true,
+                            .source = "test",
+                            .note = ""};
 }
 
 static inline struct eco_workload work_of(enum eco_precision p, enum eco_engine e, int batch)
 {
-    return (struct eco_workload){.precision = p, .engine = e, .batch = batch,
-                                 .prompt_tokens = 20, .gen_tokens = 256};
+    return (struct eco_workload){
+        .precision = p, .engine = e, .batch = batch, .prompt_tokens = 20, .gen_tokens = 256};
 }
 
 #endif

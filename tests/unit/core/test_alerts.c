@@ -47,8 +47,12 @@ static bool fires(const struct eco_alert_request *r, const char *id)
 static void set_effect(struct eco_alert_request *r, enum eco_effect e, double lo80, double median)
 {
     r->have[e] = true;
-    r->effect_pct[e] = (struct eco_band){.median = median, .lo50 = lo80, .hi50 = median,
-                                         .lo80 = lo80, .hi80 = median, .lo95 = lo80,
+    r->effect_pct[e] = (struct eco_band){.median = median,
+                                         .lo50 = lo80,
+                                         .hi50 = median,
+                                         .lo80 = lo80,
+                                         .hi80 = median,
+                                         .lo95 = lo80,
                                          .hi95 = median};
 }
 
@@ -219,13 +223,13 @@ static void test_evidence_exists(void **state)
 static void test_mood(void **state)
 {
     (void)state;
-    struct eco_mood_input in = {.basis = ECO_BASIS_INTERPOLATED, .own_data = true,
-                                .have_excess = true};
+    struct eco_mood_input in = {
+        .basis = ECO_BASIS_INTERPOLATED, .own_data = true, .have_excess = true};
     static const struct {
         double excess;
         enum eco_mood mood;
-    } want[] = {{0, ECO_MOOD_GREEN},    {10, ECO_MOOD_GREEN},    {10.1, ECO_MOOD_YELLOW},
-                {30, ECO_MOOD_YELLOW},  {30.1, ECO_MOOD_ORANGE}, {150, ECO_MOOD_ORANGE},
+    } want[] = {{0, ECO_MOOD_GREEN},   {10, ECO_MOOD_GREEN},    {10.1, ECO_MOOD_YELLOW},
+                {30, ECO_MOOD_YELLOW}, {30.1, ECO_MOOD_ORANGE}, {150, ECO_MOOD_ORANGE},
                 {150.1, ECO_MOOD_RED}};
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         in.excess_pct = want[i].excess;
@@ -249,9 +253,12 @@ static void test_mood(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_run_is_silent), cmocka_unit_test(test_each_trap),
-        cmocka_unit_test(test_effect_is_computed),  cmocka_unit_test(test_most_severe_first),
-        cmocka_unit_test(test_int8_says_both),      cmocka_unit_test(test_evidence_exists),
+        cmocka_unit_test(test_plain_run_is_silent),
+        cmocka_unit_test(test_each_trap),
+        cmocka_unit_test(test_effect_is_computed),
+        cmocka_unit_test(test_most_severe_first),
+        cmocka_unit_test(test_int8_says_both),
+        cmocka_unit_test(test_evidence_exists),
         cmocka_unit_test(test_mood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,8 +39,7 @@ static struct eco_diagnose diagnose(const struct eco_diagnose_input *in)
     double sum = 0;
     for (size_t i = 0; i < d.n_patterns; i++) {
         sum += d.pattern[i].probability_frac;
-        assert_true(i == 0 ||
-                    d.pattern[i].probability_frac <= d.pattern[i - 1].probability_frac);
+        assert_true(i == 0 || d.pattern[i].probability_frac <= d.pattern[i - 1].probability_frac);
         assert_true(d.pattern[i].expect_tokens_per_s > 0);
     }
     assert_near(sum, 1.0, 1e-12);

@@ -133,8 +133,8 @@ static void test_refuses(void **state)
     struct eco_err err;
     static const double bad[] = {0, -1, 0.5, NAN, INFINITY, 1e9};
     for (size_t i = 0; i < 6; i++) {
-        assert_int_equal(
-            eco_batch_factor(NULL, ECO_ENGINE_VLLM, ECO_PREC_BF16, bad[i], &a, &err), ECO_E_RANGE);
+        assert_int_equal(eco_batch_factor(NULL, ECO_ENGINE_VLLM, ECO_PREC_BF16, bad[i], &a, &err),
+                         ECO_E_RANGE);
     }
     assert_near(a.ratio, 42, 0);
 }

@@ -198,8 +198,8 @@ static void read_rows(struct problem *p)
     static char text[131072];
     static struct eco_csv csv;
     struct eco_err err;
-    static const char *const fixed[] = {"intercept",    "ln_weight_10gb", "ln_bandwidth_tbps",
-                                        "eager",        "ln_layers_32",   "softplus_ln_weight"};
+    static const char *const fixed[] = {"intercept", "ln_weight_10gb", "ln_bandwidth_tbps",
+                                        "eager",     "ln_layers_32",   "softplus_ln_weight"};
     for (int i = 0; i < 6; i++) {
         term(p, "", fixed[i], hyper(i == 0 ? "prior_var_intercept" : "prior_var_slope"));
     }

@@ -154,8 +154,7 @@ static void test_factors(void **state)
     struct eco_latency l = latency(&m, &g, &w);
     assert_int_equal(eco_latency_factor_offload(NULL, &m, &g, &w, 5e9, 25e9, &f, NULL), 0);
     assert_near_rel(f, 1 + 0.2 / l.tpot_s.median, 1e-12); /* 5 GB at 25 GB/s = 0.2 s */
-    assert_int_equal(eco_latency_factor_offload(NULL, &m, &g, &w, -1, 25e9, &f, NULL),
-                     ECO_E_RANGE);
+    assert_int_equal(eco_latency_factor_offload(NULL, &m, &g, &w, -1, 25e9, &f, NULL), ECO_E_RANGE);
     assert_int_equal(eco_latency_factor_offload(NULL, &m, &g, &w, NAN, 25e9, &f, NULL),
                      ECO_E_RANGE);
 }
@@ -207,8 +206,9 @@ static void test_table_is_the_csv(void **state)
     for (; eco_csv_next(&csv, &err) == 1; i++) {
         assert_true(i < ph->n_engines);
         const struct eco_engine_row *r = &ph->engines[i];
-        const double want[] = {r->batch_lo, r->batch_hi, r->eff_memory,        r->eff_compute,
-                               r->launch_s, r->per_seq_s, r->serial ? 1.0 : 0.0, r->sd_ln, r->n};
+        const double want[] = {r->batch_lo,           r->batch_hi, r->eff_memory,
+                               r->eff_compute,        r->launch_s, r->per_seq_s,
+                               r->serial ? 1.0 : 0.0, r->sd_ln,    r->n};
         assert_int_equal(r->engine, eco_engine_parse(csv.cell[0].s, csv.cell[0].len));
         assert_int_equal(r->precision, csv.cell[1].len == 0
                                            ? ECO_PREC_NONE
