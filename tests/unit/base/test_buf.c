@@ -156,8 +156,8 @@ static void test_utf8(void **unused)
                                       "\xC0\x80",
                                       "\xC1\xBF",
                                       "\xC2",
-                                      "\xC2"
-                                      "a",
+                                      ("\xC2"
+                                       "a"),
                                       "\xE0\x9F\xBF",
                                       "\xED\xA0\x80",
                                       "\xED\xBF\xBF",
