@@ -1,0 +1,315 @@
+/* The crossover chart: change in energy per token over model size, with its bands. */
+#include "chart_scale.h"
+#include "chart_svg.h"
+#include "svg.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH 760.0
+#define HEIGHT 470.0
+#define LEFT 70.0
+#define RIGHT (WIDTH - 26.0)
+#define TOP 100.0
+#define BOTTOM (HEIGHT - 78.0)
+
+struct frame {
+    struct eco_buf *out;
+    const struct eco_chart_crossover *c;
+    struct eco_chart_range r;
+};
+
+static double px(const struct frame *f, double params_b)
+{
+    return LEFT + (RIGHT - LEFT) * log(params_b / f->r.x_lo) / log(f->r.x_hi / f->r.x_lo);
+}
+
+static double py(const struct frame *f, double pct)
+{
+    return BOTTOM - (BOTTOM - TOP) * (pct - f->r.y_lo) / (f->r.y_hi - f->r.y_lo);
+}
+
+static void point(struct frame *f, char op, double params_b, double pct)
+{
+    eco_buf_putc(f->out, op);
+    eco_svg_num(f->out, px(f, params_b));
+    eco_buf_putc(f->out, ' ');
+    eco_svg_num(f->out, py(f, pct));
+}
+
+static void put_axes(struct frame *f)
+{
+    double ticks[ECO_CHART_MAX_TICKS];
+    char label[ECO_CHART_LABEL];
+    int n = eco_chart_ticks(f->r.y_lo, f->r.y_hi, 8, ticks);
+    for (int i = 0; i < n; i++) {
+        double y = py(f, ticks[i]);
+        if (ticks[i] != 0)
+            eco_svg_line(f->out, LEFT, y, RIGHT, y, "eco-grid");
+        eco_chart_label_pct(ticks[i], 0, true, false, label);
+        eco_svg_text(f->out, LEFT - 10, y + 4, ECO_SVG_END, "", label);
+    }
+    n = eco_chart_log_ticks(f->r.x_lo, f->r.x_hi, 8, ticks);
+    for (int i = 0; i < n; i++) {
+        double x = px(f, ticks[i]);
+        eco_svg_line(f->out, x, BOTTOM, x, BOTTOM + 5, "eco-axis");
+        eco_chart_label_size(ticks[i], label);
+        eco_svg_text(f->out, x, BOTTOM + 20, ECO_SVG_MIDDLE, "", label);
+    }
+    eco_svg_line(f->out, LEFT, BOTTOM, RIGHT, BOTTOM, "eco-axis");
+    eco_svg_text(f->out, (LEFT + RIGHT) / 2, BOTTOM + 38, ECO_SVG_MIDDLE, "",
+                 "model size, parameters (log scale)");
+}
+
+static void put_zero(struct frame *f)
+{
+    if (f->r.y_lo > 0 || f->r.y_hi < 0)
+        return;
+    double y = py(f, 0);
+    eco_svg_line(f->out, LEFT, y, RIGHT, y, "eco-zero");
+    if (y - TOP > 24)
+        eco_svg_text(f->out, RIGHT - 4, y - 7, ECO_SVG_END, "eco-halo", "costs energy \xe2\x86\x91");
+    if (BOTTOM - y > 24)
+        eco_svg_text(f->out, RIGHT - 4, y + 16, ECO_SVG_END, "eco-halo",
+                     "saves energy \xe2\x86\x93");
+}
+
+static double band_end(const struct eco_band *b, int level, bool high)
+{
+    const double ends[3][2] = {{b->lo95, b->hi95}, {b->lo80, b->hi80}, {b->lo50, b->hi50}};
+    return ends[level][high];
+}
+
+/* One closed path a band, widest first; overlapping they grow darker towards the median. */
+static void put_bands(struct frame *f)
+{
+    const struct eco_chart_crossover *c = f->c;
+    for (int level = 0; level < 3; level++) {
+        bool drawn = c->curve_count > 1;
+        for (size_t i = 0; i < c->curve_count; i++)
+            drawn = drawn && isfinite(band_end(&c->curve[i].delta_pct, level, false)) &&
+                    isfinite(band_end(&c->curve[i].delta_pct, level, true));
+        if (!drawn)
+            continue;
+        eco_buf_puts(f->out, "<path class=\"eco-band\" clip-path=\"url(#eco-crossover-clip)\" d=\"");
+        for (size_t i = 0; i < c->curve_count; i++)
+            point(f, i ? 'L' : 'M', c->curve[i].params_b,
+                  band_end(&c->curve[i].delta_pct, level, true));
+        for (size_t i = c->curve_count; i-- > 0;)
+            point(f, 'L', c->curve[i].params_b, band_end(&c->curve[i].delta_pct, level, false));
+        eco_buf_puts(f->out, "Z\"/>\n");
+    }
+}
+
+/* The median between two sizes, interpolated in the logarithm at the ends. */
+static double median_at(const struct eco_chart_crossover *c, double params_b)
+{
+    size_t i = 1;
+    while (i + 1 < c->curve_count && c->curve[i].params_b < params_b)
+        i++;
+    const struct eco_chart_curve *a = &c->curve[i - 1], *b = &c->curve[i];
+    double t = log(params_b / a->params_b) / log(b->params_b / a->params_b);
+    return a->delta_pct.median + t * (b->delta_pct.median - a->delta_pct.median);
+}
+
+static void put_curve_part(struct frame *f, double lo_b, double hi_b, const char *class_names)
+{
+    const struct eco_chart_crossover *c = f->c;
+    double first = c->curve[0].params_b, last = c->curve[c->curve_count - 1].params_b;
+    lo_b = fmax(lo_b, first);
+    hi_b = fmin(hi_b, last);
+    if (!(hi_b > lo_b))
+        return;
+    eco_buf_printf(f->out, "<path class=\"%s\" clip-path=\"url(#eco-crossover-clip)\" d=\"",
+                   class_names);
+    point(f, 'M', lo_b, median_at(c, lo_b));
+    for (size_t i = 0; i < c->curve_count; i++) {
+        if (c->curve[i].params_b > lo_b && c->curve[i].params_b < hi_b)
+            point(f, 'L', c->curve[i].params_b, c->curve[i].delta_pct.median);
+    }
+    point(f, 'L', hi_b, median_at(c, hi_b));
+    eco_buf_puts(f->out, "\"/>\n");
+}
+
+/* Solid between measured sizes, dashed where nothing was measured. */
+static void put_curve(struct frame *f)
+{
+    double lo = f->r.seen_lo, hi = f->r.seen_hi;
+    if (f->c->curve_count < 2)
+        return;
+    if (isnan(lo)) {
+        put_curve_part(f, 0, INFINITY, "eco-curve eco-dash");
+        return;
+    }
+    put_curve_part(f, 0, lo, "eco-curve eco-dash");
+    put_curve_part(f, lo, hi, "eco-curve");
+    put_curve_part(f, hi, INFINITY, "eco-curve eco-dash");
+}
+
+static void circle(struct eco_buf *out, double x, double y, bool filled, const char *title)
+{
+    eco_buf_printf(out, "<circle class=\"%s\" cx=\"", filled ? "eco-mark" : "eco-hollow");
+    eco_svg_num(out, x);
+    eco_buf_puts(out, "\" cy=\"");
+    eco_svg_num(out, y);
+    eco_buf_printf(out, "\" r=\"%s\"", filled ? "4.5" : "4");
+    if (!title) {
+        eco_buf_puts(out, "/>\n");
+        return;
+    }
+    eco_buf_puts(out, "><title>");
+    eco_svg_escape(out, title);
+    eco_buf_puts(out, "</title></circle>\n");
+}
+
+static void diamond(struct eco_buf *out, double x, double y, double r, const char *class_names)
+{
+    eco_buf_printf(out, "<path class=\"%s\" d=\"M", class_names);
+    eco_svg_num(out, x);
+    eco_buf_putc(out, ' ');
+    eco_svg_num(out, y - r);
+    eco_buf_puts(out, "l");
+    eco_svg_num(out, r);
+    eco_buf_putc(out, ' ');
+    eco_svg_num(out, r);
+    eco_buf_puts(out, "l");
+    eco_svg_num(out, -r);
+    eco_buf_putc(out, ' ');
+    eco_svg_num(out, r);
+    eco_buf_puts(out, "l");
+    eco_svg_num(out, -r);
+    eco_buf_putc(out, ' ');
+    eco_svg_num(out, -r);
+    eco_buf_puts(out, "Z\"/>\n");
+}
+
+static void put_crossover(struct frame *f)
+{
+    char label[ECO_CHART_LABEL], text[64];
+    double b = f->c->crossover_b;
+    if (isnan(b) || b <= f->r.x_lo || b >= f->r.x_hi || f->r.y_lo > 0 || f->r.y_hi < 0)
+        return;
+    double x = px(f, b);
+    eco_svg_line(f->out, x, TOP, x, BOTTOM, "eco-cross");
+    eco_chart_label_size(b, label);
+    snprintf(text, sizeof(text), "crossover %s", label);
+    bool left = x + eco_svg_text_width(text, 12) + 8 > RIGHT;
+    eco_svg_text(f->out, left ? x - 6 : x + 6, BOTTOM - 8, left ? ECO_SVG_END : ECO_SVG_START,
+                 "eco-halo eco-b", text);
+}
+
+static void put_you(struct frame *f)
+{
+    const struct eco_chart_crossover *c = f->c;
+    char pct[ECO_CHART_LABEL], text[160];
+    if (isnan(c->point_b) || isnan(c->point_pct))
+        return;
+    double x = px(f, c->point_b), y = py(f, c->point_pct);
+    if (!isnan(c->point_lo_pct) && !isnan(c->point_hi_pct)) {
+        double top = fmax(py(f, c->point_hi_pct), TOP), low = fmin(py(f, c->point_lo_pct), BOTTOM);
+        eco_svg_line(f->out, x, top, x, low, "eco-range");
+        eco_svg_line(f->out, x - 5, top, x + 5, top, "eco-range");
+        eco_svg_line(f->out, x - 5, low, x + 5, low, "eco-range");
+    }
+    diamond(f->out, x, y, 8, "eco-you");
+    eco_chart_label_pct(c->point_pct, 1, true, false, pct);
+    snprintf(text, sizeof(text), "%.100s: %s", c->point_label ? c->point_label : "your model", pct);
+    bool left = x + eco_svg_text_width(text, 12) + 18 > RIGHT;
+    double ty = y - 14 < TOP + 10 ? y + 24 : y - 14;
+    eco_svg_text(f->out, left ? x - 12 : x + 12, ty, left ? ECO_SVG_END : ECO_SVG_START,
+                 "eco-halo eco-a", text);
+}
+
+static double put_legend_item(struct frame *f, double x, const char *text)
+{
+    eco_svg_text(f->out, x, 78, ECO_SVG_START, "", text);
+    return x + eco_svg_text_width(text, 12) + 18;
+}
+
+static void put_legend(struct frame *f)
+{
+    const struct eco_chart_crossover *c = f->c;
+    bool many = false, single = false;
+    double x = 24;
+    for (size_t i = 0; i < c->mark_count; i++) {
+        many = many || c->marks[i].n >= 2;
+        single = single || c->marks[i].n < 2;
+    }
+    if (c->curve_count > 1) {
+        eco_svg_rect(f->out, x, 67, 30, 14, 0, "eco-band", NULL);
+        eco_svg_rect(f->out, x, 69.5, 30, 9, 0, "eco-band", NULL);
+        eco_svg_rect(f->out, x, 71.5, 30, 5, 0, "eco-band", NULL);
+        eco_svg_line(f->out, x, 74, x + 30, 74, "eco-curve");
+        x = put_legend_item(f, x + 37, "median; 50, 80, 95 % bands");
+        if (isnan(f->r.seen_lo) || f->r.seen_lo > c->curve[0].params_b ||
+            f->r.seen_hi < c->curve[c->curve_count - 1].params_b) {
+            eco_svg_line(f->out, x, 74, x + 28, 74, "eco-curve eco-dash");
+            x = put_legend_item(f, x + 35, "no measurement");
+        }
+    }
+    if (many) {
+        circle(f->out, x + 5, 74, true, NULL);
+        x = put_legend_item(f, x + 15, "measured, n \xe2\x89\xa5 2");
+    }
+    if (single) {
+        circle(f->out, x + 5, 74, false, NULL);
+        put_legend_item(f, x + 15, "measured, n = 1");
+    }
+}
+
+static void describe(const struct eco_chart_crossover *c, struct eco_buf *text)
+{
+    char a[ECO_CHART_LABEL], b[ECO_CHART_LABEL], d[ECO_CHART_LABEL];
+    eco_buf_puts(text, "Change in energy per token against the 16-bit baseline, by model size. ");
+    for (size_t k = 0; c->curve_count && k < 3; k++) {
+        const struct eco_chart_curve *p = &c->curve[k * (c->curve_count - 1) / 2];
+        eco_chart_label_size(p->params_b, a);
+        eco_chart_label_pct(p->delta_pct.median, 1, true, false, b);
+        eco_buf_printf(text, "%s: %s. ", a, b);
+    }
+    if (!isnan(c->crossover_b)) {
+        eco_chart_label_size(c->crossover_b, a);
+        eco_buf_printf(text, "The median crosses zero at %s. ", a);
+    }
+    if (!isnan(c->point_b) && !isnan(c->point_pct)) {
+        eco_chart_label_size(c->point_b, a);
+        eco_chart_label_pct(c->point_pct, 1, true, false, b);
+        eco_buf_printf(text, "Asked model, %s: %s", a, b);
+        if (!isnan(c->point_lo_pct) && !isnan(c->point_hi_pct)) {
+            eco_chart_label_pct(c->point_lo_pct, 1, true, false, b);
+            eco_chart_label_pct(c->point_hi_pct, 1, true, false, d);
+            eco_buf_printf(text, ", 95 %% range %s to %s", b, d);
+        }
+        eco_buf_puts(text, ". ");
+    }
+    eco_buf_printf(text, "%zu measured pairs are marked.", c->mark_count);
+}
+
+int eco_chart_svg_crossover(const struct eco_chart_crossover *c, struct eco_buf *out,
+                            struct eco_err *err)
+{
+    struct frame f = {.out = out, .c = c};
+    struct eco_buf desc = ECO_BUF_INIT;
+    int rc = eco_chart_crossover_range(c, &f.r, err);
+    if (rc != 0)
+        return rc;
+    describe(c, &desc);
+    eco_svg_open(out, "crossover", WIDTH, HEIGHT, c->title, c->subtitle, eco_buf_str(&desc));
+    eco_buf_printf(out, "<clipPath id=\"eco-crossover-clip\"><rect x=\"%g\" y=\"%g\" width=\"%g\" "
+                        "height=\"%g\"/></clipPath>\n",
+                   LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP);
+    put_legend(&f);
+    put_axes(&f);
+    put_bands(&f);
+    put_zero(&f);
+    put_crossover(&f);
+    put_curve(&f);
+    for (size_t i = 0; i < c->mark_count; i++)
+        circle(out, px(&f, c->marks[i].params_b), py(&f, c->marks[i].delta_pct),
+               c->marks[i].n >= 2, c->marks[i].label);
+    put_you(&f);
+    eco_svg_close(out, HEIGHT, c->source);
+    eco_buf_done(&desc);
+    return eco_buf_ok(out) ? 0 : eco_err_set(err, ECO_E_NO_MEMORY, NULL, "out of memory");
+}
