@@ -19,7 +19,8 @@
 enum vendor { ANY = 0, NVIDIA = 1, AMD = 2, INTEL = 4, OTHER = 8 };
 
 /* What else the name says; a rule may need or refuse it. */
-enum context { QUADRO = 1, GRID = 2, GEFORCE = 4, TITAN = 8, JETSON = 16, TESLA = 32, ALONE = 64 };
+enum context { QUADRO = 1, GRID = 2, GEFORCE = 4, TITAN = 8, JETSON = 16, TESLA = 32, ALONE = 64,
+               GFX90A = 128 };
 
 struct token {
     char letters[WORD_MAX]; /* folded; "" when the token begins with a digit */
@@ -120,6 +121,8 @@ static const struct rule {
     {"", 5050, 5090, NVIDIA, ALONE, 0, ECO_ARCH_BLACKWELL},
     /* workstation: "RTX PRO n" is Blackwell; n in thousands without "Ada" is the Quadro RTX */
     {"pro", 500, 6000, NVIDIA, 0, QUADRO, ECO_ARCH_BLACKWELL},
+    {"rtxpro", 500, 6000, NVIDIA, 0, 0, ECO_ARCH_BLACKWELL},
+    {"rtxa", 400, 6000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
     {"rtx", 3000, 8000, NVIDIA, 0, GEFORCE, ECO_ARCH_TURING},
     {"a", 400, 6000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
     {"t", 400, 2000, NVIDIA, 0, JETSON, ECO_ARCH_TURING},
@@ -179,6 +182,7 @@ static const struct rule {
     {"mi", 210, 250, AMD, 0, 0, ECO_ARCH_CDNA2},
     {"mi", 300, 325, AMD, 0, 0, ECO_ARCH_CDNA3},
     {"mi", 350, 355, AMD, 0, 0, ECO_ARCH_CDNA4},
+    {"gfx", 90, 90, AMD, GFX90A, 0, ECO_ARCH_CDNA2},
     {"gfx", 908, 908, AMD, 0, 0, ECO_ARCH_CDNA1},
     {"gfx", 940, 942, AMD, 0, 0, ECO_ARCH_CDNA3},
     {"gfx", 950, 950, AMD, 0, 0, ECO_ARCH_CDNA4},
@@ -250,7 +254,7 @@ static size_t take_token(const char *s, size_t len, size_t i, struct token *t)
 static void note_word(struct name *n, const char *word)
 {
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
-        if (strcmp(hints[i].word, word) == 0) {
+        if (hints[i].word[0] == word[0] && strcmp(hints[i].word, word) == 0) {
             n->vendors |= (unsigned)hints[i].vendor;
             n->context |= hints[i].context;
         }
@@ -286,6 +290,8 @@ static void cut_name(const char *s, size_t len, struct name *n)
                 t->series = before->letters;
         }
         note_word(n, t->letters);
+        if (t->number == 90 && strcmp(t->tail, "a") == 0) /* gfx90c is another chip */
+            n->context |= GFX90A;
         n->count++;
     }
     if (n->count > 0 && n->token[0].letters[0] == '\0' && n->count <= 3)
@@ -302,7 +308,9 @@ static bool word_settles(const struct name *n, enum eco_arch *arch)
 {
     for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
         for (size_t i = 0; i < n->count; i++) {
-            bool first = n->token[i].number < 0 && strcmp(n->token[i].letters, words[w].word) == 0;
+            const struct token *t = &n->token[i];
+            bool first = t->letters[0] == words[w].word[0] && t->number < 0 &&
+                         strcmp(t->letters, words[w].word) == 0;
 
             if (!first || !vendor_fits(n, words[w].vendor))
                 continue;

@@ -10,13 +10,11 @@ static const char *const brand_words[] = {"nvidia", "corporation", "geforce", "t
                                           "radeon", "instinct", "intel", "r", "tm",
                                           "graphics", "gpu", "card", "generation"};
 
-static bool is_brand(const char *s, size_t len)
+static bool is_brand(const char *word, size_t len)
 {
-    char key[ECO_NAME_MAX];
-    size_t n = eco_name_key(s, len, false, key);
-
     for (size_t i = 0; i < sizeof brand_words / sizeof brand_words[0]; i++) {
-        if (n == strlen(brand_words[i]) && memcmp(key, brand_words[i], n) == 0)
+        const char *brand = brand_words[i];
+        if (brand[0] == word[0] && strncmp(brand, word, len) == 0 && brand[len] == '\0')
             return true;
     }
     return false;
@@ -27,6 +25,16 @@ static bool is_word_char(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* "24gb" -> 24, else 0. */
+static int memory_size(const char *word)
+{
+    int gb = 0;
+
+    for (; *word >= '0' && *word <= '9' && gb < 10000; word++)
+        gb = gb * 10 + (*word - '0');
+    return strcmp(word, "gb") == 0 ? gb : 0;
+}
+
 /* The name without brand words, as a key. `*gb` gets a memory size the name ends with, or 0. */
 static size_t card_key(const char *name, size_t len, char key[ECO_NAME_MAX], int *gb)
 {
@@ -34,24 +42,18 @@ static size_t card_key(const char *name, size_t len, char key[ECO_NAME_MAX], int
 
     *gb = 0;
     for (size_t i = 0; i < len;) {
-        size_t end = i;
+        size_t end = i, w;
+        char word[ECO_NAME_MAX];
 
         while (end < len && is_word_char(name[end]))
             end++;
-        if (end > i && !is_brand(name + i, end - i)) {
-            char word[ECO_NAME_MAX];
-            size_t w = eco_name_key(name + i, end - i, false, word);
-            int size = 0;
-            char tail = '\0';
-
-            if (sscanf(word, "%4dg%c", &size, &tail) == 2 && tail == 'b' && n > 0)
-                *gb = size;
-            if (n + w < ECO_NAME_MAX) {
-                memcpy(key + n, word, w);
-                n += w;
-            }
+        w = eco_name_key(name + i, end - i, false, word);
+        if (w > 0 && !is_brand(word, w) && n + w < ECO_NAME_MAX) {
+            *gb = n > 0 ? memory_size(word) : 0;
+            memcpy(key + n, word, w);
+            n += w;
         }
-        i = end > i ? end : end + 1;
+        i = end + 1;
     }
     key[n] = '\0';
     return n;

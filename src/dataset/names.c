@@ -45,11 +45,16 @@ bool eco_name_is(const char *key, size_t len, bool dots, const char *text)
 bool eco_name_in(const char *key, size_t len, const char *words)
 {
     while (*words != '\0') {
-        size_t n = strcspn(words, " ");
-        if (n == len && len > 0 && memcmp(words, key, n) == 0)
+        size_t n = 0;
+
+        while (n < len && words[n] == key[n] && words[n] != ' ')
+            n++;
+        if (n == len && len > 0 && (words[n] == ' ' || words[n] == '\0'))
             return true;
-        words += n;
-        words += strspn(words, " ");
+        for (words += n; *words != '\0' && *words != ' ';)
+            words++;
+        if (*words == ' ')
+            words++;
     }
     return false;
 }
