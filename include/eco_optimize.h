@@ -183,13 +183,13 @@ struct eco_optimize_columns {
 };
 
 /**
- * Computes the columns. The predictor is asked once per card, precision and batch; context enters
- * through KV traffic, interpolated between at most ECO_OPTIMIZE_KNOTS contexts in between (exact
- * at those, and everywhere when there are no more). Combinations a card cannot run (FP8 before
+ * Computes the columns. Memory, latency and throughput are exact for every candidate; energies are
+ * exact at up to ECO_OPTIMIZE_KNOTS contexts and interpolated between those when there are more (a
+ * few percent at most; eco_optimize_describe is exact). Combinations a card cannot run (FP8 before
  * compute capability 8.9, FP4 before 10.0, BF16 before 8.0) or the model cannot hold (a context
  * over its window) are left out: *n_filled <= eco_optimize_count.
  */
-#define ECO_OPTIMIZE_KNOTS 8
+#define ECO_OPTIMIZE_KNOTS 12
 int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optimize_columns *c,
                       size_t *n_filled, struct eco_err *err);
 

@@ -1,0 +1,421 @@
+/*
+ * Columns for the optimizer. Memory and step time cost 0.1 us and are asked for every candidate.
+ * 16-bit energy (2 us) and the predictor's ratio are asked once per card, engine or precision, and
+ * batch, at a few contexts; between those both are nearly linear in the tokens, since KV traffic is.
+ */
+#include "core/optimize_fill.h"
+
+#include "core/latency.h"
+#include "eco_memory.h"
+
+#include <math.h>
+
+#define GEN_DEFAULT 256
+#define CC_BF16 8.0
+#define CC_FP8 8.9
+#define CC_FP4 10.0
+
+bool eco_optimize_runs(enum eco_precision precision, const struct eco_gpu *gpu)
+{
+    double cc = gpu->compute_capability, need = 0;
+
+    if (precision == ECO_PREC_BF16) {
+        need = CC_BF16;
+    } else if (eco_precision_family(precision) == ECO_FAM_FP8) {
+        need = CC_FP8;
+    } else if (eco_precision_family(precision) == ECO_FAM_FP4) {
+        need = CC_FP4;
+    }
+    return !(cc > 0) || cc >= need;
+}
+
+static bool is_16bit(enum eco_precision p)
+{
+    return eco_precision_family(p) == ECO_FAM_FLOAT && eco_precision_bits(p) == 16.0;
+}
+
+double eco_optimize_quality(const struct eco_optimize_arm *arm)
+{
+    return isnan(arm->quality_loss_pct) && is_16bit(arm->precision) ? 0.0 : arm->quality_loss_pct;
+}
+
+static enum eco_engine engine_of(const struct eco_optimize_arm *arm)
+{
+    enum eco_engine e = arm->engine ? arm->engine : eco_predict_usual_engine(arm->precision);
+
+    return e ? e : ECO_ENGINE_TRANSFORMERS;
+}
+
+struct eco_workload eco_optimize_workload(const struct eco_optimize_setup *s, size_t card,
+                                          size_t arm, double batch, double context)
+{
+    int tokens = (int)context, gen = s->gen_tokens ? s->gen_tokens : GEN_DEFAULT;
+    int most = tokens > 1 ? tokens - 1 : 1;
+
+    gen = gen < most ? gen : most;
+    return (struct eco_workload){
+        .precision = s->arms[arm].precision,
+        .engine = engine_of(&s->arms[arm]),
+        .batch = (int)batch,
+        .prompt_tokens = tokens > gen ? tokens - gen : 0,
+        .gen_tokens = gen,
+        .n_gpus = s->cards[card].n_gpus ? s->cards[card].n_gpus : 1,
+    };
+}
+
+static double mean_context(const struct eco_workload *w)
+{
+    return w->prompt_tokens + w->gen_tokens / 2.0;
+}
+
+struct eco_predict_query eco_optimize_predict_query(const struct eco_optimize_setup *s, size_t card,
+                                                    const struct eco_workload *w)
+{
+    return (struct eco_predict_query){
+        .precision = w->precision,
+        .gpu = s->cards[card].gpu,
+        .params_total_b = (double)s->model->params_total / 1e9,
+        .params_active_b = s->model->experts > 0 ? (double)s->model->params_active / 1e9 : 0,
+        .linear_b = (double)s->model->params_linear / 1e9,
+        .layers = s->model->layers,
+        .model_id = s->model->name,
+        .engine = w->engine,
+        .batch = w->batch,
+        .context_tokens = mean_context(w),
+        .kv_bytes_per_token = eco_memory_kv_bytes(s->model, 1.0),
+    };
+}
+
+double eco_optimize_room(const struct eco_gpu *gpu, int n_gpus, const struct eco_model *model,
+                         const struct eco_workload *w, double total_bytes, double weights_bytes)
+{
+    double vram = gpu->vram_gb * 1e9 * n_gpus;
+    double live = weights_bytes + w->batch * eco_memory_kv_bytes(model, mean_context(w));
+
+    return fmax(total_bytes / vram, live / (ECO_OPTIMIZE_VRAM_SHARE * vram));
+}
+
+int eco_optimize_cost_of(const struct eco_optimize_setup *s, size_t card,
+                         const struct eco_workload *w, double j_per_1k, double prefill_j_per_1k,
+                         double request_s, struct eco_cost *out, struct eco_err *err)
+{
+    const struct eco_optimize_card *c = &s->cards[card];
+    struct eco_cost_input in;
+
+    eco_cost_defaults(c->gpu, &in);
+    in.decode_j_per_1k = j_per_1k;
+    in.prefill_j_per_1k = prefill_j_per_1k;
+    in.prompt_tokens = w->prompt_tokens;
+    in.gen_tokens = w->gen_tokens;
+    in.requests_per_month =
+        s->requests_per_month > 0 ? s->requests_per_month : in.requests_per_month;
+    in.pue = c->pue > 0 ? c->pue : in.pue;
+    in.price_usd_per_kwh = s->price_usd_per_kwh;
+    in.carbon_gco2_per_kwh = s->carbon_gco2_per_kwh;
+    in.request_s = request_s / w->batch;
+    in.gpu_usd_per_hour = c->gpu_usd_per_hour * w->n_gpus;
+    return eco_cost_compute(&in, out, err);
+}
+
+double eco_optimize_usd(const struct eco_cost *c)
+{
+    if (isnan(c->month.usd)) {
+        return c->month.rental_usd;
+    }
+    return c->month.usd + (isnan(c->month.rental_usd) ? 0.0 : c->month.rental_usd);
+}
+
+/* Figures at the knots; NAN where they are not known. */
+struct knots {
+    size_t n;
+    double context[ECO_OPTIMIZE_KNOTS];
+};
+
+struct series {
+    double at[ECO_OPTIMIZE_KNOTS];
+};
+
+struct base {
+    enum eco_engine engine;
+    struct series j_per_1k, prefill_j; /* 16 bit; prefill of one request, near linear in it */
+};
+
+struct filler {
+    const struct eco_optimize_setup *s;
+    const struct eco_optimize_columns *c;
+    struct knots k;
+    size_t n;
+    bool want_energy, want_step, want_money;
+};
+
+/*
+ * Few contexts are their own knots; many get knots in a geometric row between the ends, and one
+ * where prompts begin, since the figures have a kink there.
+ */
+static struct knots choose_knots(const double *contexts, size_t n, double gen_tokens)
+{
+    struct knots k = {0};
+    double lo = contexts[0], hi = contexts[n - 1];
+    size_t at = 0;
+    bool kink = true;
+
+    if (n <= ECO_OPTIMIZE_KNOTS) {
+        for (size_t i = 0; i < n; i++) {
+            k.context[k.n++] = contexts[i];
+        }
+        return k;
+    }
+    for (size_t i = 0; k.n < ECO_OPTIMIZE_KNOTS && i < ECO_OPTIMIZE_KNOTS - 1; i++) {
+        double want = lo * pow(hi / lo, (double)i / (ECO_OPTIMIZE_KNOTS - 2));
+        if (kink && want > gen_tokens) {
+            want = fmax(lo, gen_tokens);
+            kink = false;
+            i--;
+        }
+        while (at + 1 < n && contexts[at] < want * (1 - 1e-9)) {
+            at++;
+        }
+        if (k.n == 0 || contexts[at] > k.context[k.n - 1]) {
+            k.context[k.n++] = contexts[at];
+        }
+    }
+    return k;
+}
+
+/* Exact at a knot, linear between two; `seg` only ever grows, contexts are ascending. */
+static double between(const struct knots *k, const struct series *y, size_t seg, double context)
+{
+    if (seg + 1 >= k->n || context == k->context[seg]) {
+        return y->at[seg];
+    }
+    double t = (context - k->context[seg]) / (k->context[seg + 1] - k->context[seg]);
+    return y->at[seg] + t * (y->at[seg + 1] - y->at[seg]);
+}
+
+static void fill_base(const struct filler *f, size_t card, size_t arm, double batch, struct base *b)
+{
+    b->engine = engine_of(&f->s->arms[arm]);
+    for (size_t i = 0; i < f->k.n; i++) {
+        struct eco_workload w = eco_optimize_workload(f->s, card, arm, batch, f->k.context[i]);
+        struct eco_energy e;
+        bool ok = f->want_energy && eco_energy_absolute(f->s->physics, f->s->model,
+                                                        f->s->cards[card].gpu, &w, &e, NULL) == 0;
+        b->j_per_1k.at[i] = ok ? e.j_per_1k.median : NAN;
+        b->prefill_j.at[i] = ok ? e.prefill_j_per_1k * w.prompt_tokens / 1000.0 : NAN;
+    }
+}
+
+/* ln of the energy ratio to 16 bit at each knot. */
+static void fill_delta(const struct filler *f, size_t card, size_t arm, double batch,
+                       struct series *mu)
+{
+    const struct eco_optimize_setup *s = f->s;
+
+    for (size_t i = 0; i < f->k.n; i++) {
+        struct eco_workload w = eco_optimize_workload(s, card, arm, batch, f->k.context[i]);
+        struct eco_predict_query q = eco_optimize_predict_query(s, card, &w);
+        struct eco_band band;
+        mu->at[i] = NAN;
+        if (is_16bit(w.precision)) {
+            mu->at[i] = 0.0;
+        } else if (f->want_energy && s->predictor &&
+                   eco_predict_curve(s->predictor, &q, &q.params_total_b, 1, &band, NULL) == 0) {
+            mu->at[i] = log1p(band.median / 100.0);
+        }
+    }
+}
+
+static void put(const struct filler *f, enum eco_optimize_metric m, double v)
+{
+    if (f->c->value[m]) {
+        f->c->value[m][f->n] = v;
+    }
+}
+
+/* Rent is paid by time, so a rented card needs the time of a request. */
+static double request_time(const struct filler *f, size_t card, const struct eco_workload *w)
+{
+    const struct eco_optimize_card *c = &f->s->cards[card];
+    struct eco_latency l;
+    bool ok = c->gpu_usd_per_hour > 0 &&
+              eco_latency_predict(f->s->physics, f->s->model, c->gpu, w, &l, NULL) == 0;
+
+    return ok ? l.request_s.median : NAN;
+}
+
+static void put_money(const struct filler *f, size_t card, const struct eco_workload *w, double j,
+                      double prefill_j)
+{
+    double prefill = w->prompt_tokens > 0 ? prefill_j * 1000.0 / w->prompt_tokens : 0.0;
+    struct eco_cost cost;
+    bool ok = isfinite(j) && eco_optimize_cost_of(f->s, card, w, j, prefill,
+                                                  request_time(f, card, w), &cost, NULL) == 0;
+
+    put(f, ECO_OPTIMIZE_COST, ok ? eco_optimize_usd(&cost) : NAN);
+    put(f, ECO_OPTIMIZE_CARBON, ok ? cost.month.kgco2 : NAN);
+}
+
+static void put_step(const struct filler *f, size_t card, const struct eco_workload *w)
+{
+    const struct eco_physics *ph = f->s->physics ? f->s->physics : eco_physics_default();
+    struct eco_step step;
+    bool ok = f->want_step &&
+              eco_latency_step(ph, f->s->model, f->s->cards[card].gpu, w, &step, NULL) == 0;
+
+    put(f, ECO_OPTIMIZE_LATENCY, ok ? step.total_s : NAN);
+    put(f, ECO_OPTIMIZE_THROUGHPUT, ok ? w->batch / step.total_s : NAN);
+}
+
+static void put_memory(const struct filler *f, size_t card, const struct eco_workload *w,
+                       double context)
+{
+    struct eco_memory_query q = {.model = f->s->model,
+                                 .precision = w->precision,
+                                 .batch = w->batch,
+                                 .context_tokens = context,
+                                 .engine = w->engine};
+    struct eco_memory m;
+    bool ok = eco_memory_estimate(&q, &m, NULL) == 0;
+
+    put(f, ECO_OPTIMIZE_MEMORY, ok ? m.total_bytes : NAN);
+    put(f, ECO_OPTIMIZE_ROOM,
+        ok ? eco_optimize_room(f->s->cards[card].gpu, w->n_gpus, f->s->model, w, m.total_bytes,
+                               m.weights_bytes)
+           : NAN);
+}
+
+static void put_candidate(struct filler *f, struct eco_optimize_label label,
+                          const struct series *j_per_1k, const struct base *b, size_t seg)
+{
+    const struct eco_optimize_setup *s = f->s;
+    double batch = s->batches[label.batch], context = s->contexts[label.context];
+    struct eco_workload w = eco_optimize_workload(s, label.card, label.precision, batch, context);
+    double j = between(&f->k, j_per_1k, seg, context);
+
+    f->c->label[f->n] = label;
+    put(f, ECO_OPTIMIZE_ENERGY, j);
+    put(f, ECO_OPTIMIZE_QUALITY, eco_optimize_quality(&s->arms[label.precision]));
+    put_step(f, label.card, &w);
+    put_memory(f, label.card, &w, context);
+    if (f->want_money) {
+        put_money(f, label.card, &w, j, between(&f->k, &b->prefill_j, seg, context));
+    }
+    f->n++;
+}
+
+static void fill_arm(struct filler *f, size_t card, size_t arm, size_t batch, const struct base *b)
+{
+    const struct eco_optimize_setup *s = f->s;
+    struct series mu, j_per_1k;
+    size_t seg = 0;
+
+    fill_delta(f, card, arm, s->batches[batch], &mu);
+    for (size_t i = 0; i < f->k.n; i++) {
+        j_per_1k.at[i] = b->j_per_1k.at[i] * exp(mu.at[i]);
+    }
+    for (size_t i = 0; i < s->n_contexts; i++) {
+        if (s->model->max_context > 0 && s->contexts[i] > s->model->max_context) {
+            break;
+        }
+        while (seg + 1 < f->k.n && f->k.context[seg + 1] <= s->contexts[i]) {
+            seg++;
+        }
+        put_candidate(f,
+                      (struct eco_optimize_label){(uint16_t)card, (uint16_t)arm, (uint16_t)batch,
+                                                  (uint16_t)i},
+                      &j_per_1k, b, seg);
+    }
+}
+
+static int check_axis(const char *name, const double *v, size_t n, double hi, bool ascending,
+                      struct eco_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!(v[i] >= 1 && v[i] <= hi) || v[i] != floor(v[i])) {
+            return eco_err_set(err, ECO_E_RANGE, name, "'%s' must be whole numbers in 1..%.0f",
+                               name, hi);
+        }
+        if (ascending && i > 0 && v[i] <= v[i - 1]) {
+            return eco_err_set(err, ECO_E_INVALID, name, "'%s' must be ascending", name);
+        }
+    }
+    return ECO_OK;
+}
+
+static int check_setup(const struct eco_optimize_setup *s, struct eco_err *err)
+{
+    if (!s->model || eco_optimize_count(s) == 0) {
+        return eco_err_set(err, s->model ? ECO_E_TOO_LARGE : ECO_E_MISSING, "candidates",
+                           "a model and 1..%u candidates are needed", ECO_OPTIMIZE_MAX_CANDIDATES);
+    }
+    for (size_t i = 0; i < s->n_arms; i++) {
+        if (s->arms[i].precision <= ECO_PREC_NONE || s->arms[i].precision >= ECO_PREC_COUNT) {
+            return eco_err_set(err, ECO_E_INVALID, "precisions", "a precision is needed");
+        }
+    }
+    for (size_t i = 0; i < s->n_cards; i++) {
+        if (!s->cards[i].gpu || !(s->cards[i].gpu->vram_gb > 0)) {
+            return eco_err_set(err, ECO_E_UNSUPPORTED, "gpu", "the memory of '%s' is not known",
+                               s->cards[i].gpu ? s->cards[i].gpu->name : "?");
+        }
+    }
+    int rc = check_axis("batches", s->batches, s->n_batches, ECO_PHYSICS_BATCH_MAX, false, err);
+    return rc ? rc
+              : check_axis("contexts", s->contexts, s->n_contexts, ECO_PHYSICS_TOKENS_MAX, true,
+                           err);
+}
+
+size_t eco_optimize_count(const struct eco_optimize_setup *s)
+{
+    const size_t axis[] = {s->n_cards, s->n_arms, s->n_batches, s->n_contexts};
+    size_t n = 1;
+
+    for (size_t i = 0; i < sizeof axis / sizeof *axis; i++) {
+        if (axis[i] == 0 || axis[i] > ECO_OPTIMIZE_MAX_AXIS) {
+            return 0;
+        }
+        n *= axis[i];
+        if (n > ECO_OPTIMIZE_MAX_CANDIDATES) {
+            return 0;
+        }
+    }
+    return n;
+}
+
+static void fill_card_batch(struct filler *f, size_t card, size_t batch)
+{
+    struct base base = {.engine = ECO_ENGINE_UNKNOWN};
+
+    for (size_t arm = 0; arm < f->s->n_arms; arm++) {
+        if (!eco_optimize_runs(f->s->arms[arm].precision, f->s->cards[card].gpu)) {
+            continue;
+        }
+        /* 16-bit energy depends on the engine, not on the precision: neighbours share it. */
+        if (base.engine != engine_of(&f->s->arms[arm])) {
+            fill_base(f, card, arm, f->s->batches[batch], &base);
+        }
+        fill_arm(f, card, arm, batch, &base);
+    }
+}
+
+int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optimize_columns *c,
+                      size_t *n_filled, struct eco_err *err)
+{
+    struct filler f = {.s = s, .c = c};
+    int rc = check_setup(s, err);
+
+    if (rc) {
+        return rc;
+    }
+    f.want_money = c->value[ECO_OPTIMIZE_COST] || c->value[ECO_OPTIMIZE_CARBON];
+    f.want_energy = c->value[ECO_OPTIMIZE_ENERGY] || f.want_money;
+    f.want_step = c->value[ECO_OPTIMIZE_LATENCY] || c->value[ECO_OPTIMIZE_THROUGHPUT];
+    f.k = choose_knots(s->contexts, s->n_contexts, s->gen_tokens ? s->gen_tokens : GEN_DEFAULT);
+    for (size_t card = 0; card < s->n_cards; card++) {
+        for (size_t batch = 0; batch < s->n_batches; batch++) {
+            fill_card_batch(&f, card, batch);
+        }
+    }
+    *n_filled = f.n;
+    return ECO_OK;
+}
