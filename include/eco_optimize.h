@@ -166,7 +166,7 @@ struct eco_optimize_setup {
     size_t n_arms;
     const double *batches; /* whole, 1..ECO_PHYSICS_BATCH_MAX */
     size_t n_batches;
-    const double *contexts; /* whole tokens, ascending */
+    const double *contexts; /* whole tokens */
     size_t n_contexts;
     int gen_tokens;            /* of each request; at most the context - 1 is used, 0: 256 */
     double requests_per_month; /* 0: eco_cost.h's default */

@@ -148,6 +148,34 @@ struct filler {
     bool want_energy, want_step, want_money;
 };
 
+static void insert_knot(struct knots *k, double context)
+{
+    size_t i = k->n;
+
+    while (i > 0 && k->context[i - 1] >= context) {
+        if (k->context[i - 1] == context) {
+            return;
+        }
+        i--;
+    }
+    for (size_t j = k->n; j > i; j--) {
+        k->context[j] = k->context[j - 1];
+    }
+    k->context[i] = context;
+    k->n++;
+}
+
+/* The smallest asked context that is at least `want`, so that knots are exact for it. */
+static double asked_from(const double *contexts, size_t n, double want)
+{
+    double best = INFINITY;
+
+    for (size_t i = 0; i < n; i++) {
+        best = contexts[i] >= want * (1 - 1e-9) ? fmin(best, contexts[i]) : best;
+    }
+    return best;
+}
+
 /*
  * Few contexts are their own knots; many get knots in a geometric row between the ends, and one
  * where prompts begin, since the figures have a kink there.
@@ -155,41 +183,39 @@ struct filler {
 static struct knots choose_knots(const double *contexts, size_t n, double gen_tokens)
 {
     struct knots k = {0};
-    double lo = contexts[0], hi = contexts[n - 1];
-    size_t at = 0;
-    bool kink = true;
+    double lo = INFINITY, hi = 0;
 
     if (n <= ECO_OPTIMIZE_KNOTS) {
         for (size_t i = 0; i < n; i++) {
-            k.context[k.n++] = contexts[i];
+            insert_knot(&k, contexts[i]);
         }
         return k;
     }
-    for (size_t i = 0; k.n < ECO_OPTIMIZE_KNOTS && i < ECO_OPTIMIZE_KNOTS - 1; i++) {
-        double want = lo * pow(hi / lo, (double)i / (ECO_OPTIMIZE_KNOTS - 2));
-        if (kink && want > gen_tokens) {
-            want = fmax(lo, gen_tokens);
-            kink = false;
-            i--;
-        }
-        while (at + 1 < n && contexts[at] < want * (1 - 1e-9)) {
-            at++;
-        }
-        if (k.n == 0 || contexts[at] > k.context[k.n - 1]) {
-            k.context[k.n++] = contexts[at];
-        }
+    for (size_t i = 0; i < n; i++) {
+        lo = fmin(lo, contexts[i]);
+        hi = fmax(hi, contexts[i]);
     }
+    for (int i = 0; i < ECO_OPTIMIZE_KNOTS - 1; i++) {
+        double want = lo * pow(hi / lo, (double)i / (ECO_OPTIMIZE_KNOTS - 2));
+        insert_knot(&k, asked_from(contexts, n, fmin(want, hi)));
+    }
+    insert_knot(&k, asked_from(contexts, n, fmin(hi, gen_tokens)));
     return k;
 }
 
-/* Exact at a knot, linear between two; `seg` only ever grows, contexts are ascending. */
-static double between(const struct knots *k, const struct series *y, size_t seg, double context)
+/* Exact at a knot, linear between two. */
+static double between(const struct knots *k, const struct series *y, double context)
 {
-    if (seg + 1 >= k->n || context == k->context[seg]) {
-        return y->at[seg];
+    size_t i = 0;
+
+    while (i + 1 < k->n && k->context[i + 1] <= context) {
+        i++;
     }
-    double t = (context - k->context[seg]) / (k->context[seg + 1] - k->context[seg]);
-    return y->at[seg] + t * (y->at[seg + 1] - y->at[seg]);
+    if (i + 1 == k->n || context == k->context[i]) {
+        return y->at[i];
+    }
+    double t = (context - k->context[i]) / (k->context[i + 1] - k->context[i]);
+    return y->at[i] + t * (y->at[i + 1] - y->at[i]);
 }
 
 static void fill_base(const struct filler *f, size_t card, size_t arm, double batch, struct base *b)
@@ -285,12 +311,12 @@ static void put_memory(const struct filler *f, size_t card, const struct eco_wor
 }
 
 static void put_candidate(struct filler *f, struct eco_optimize_label label,
-                          const struct series *j_per_1k, const struct base *b, size_t seg)
+                          const struct series *j_per_1k, const struct base *b)
 {
     const struct eco_optimize_setup *s = f->s;
     double batch = s->batches[label.batch], context = s->contexts[label.context];
     struct eco_workload w = eco_optimize_workload(s, label.card, label.precision, batch, context);
-    double j = between(&f->k, j_per_1k, seg, context);
+    double j = between(&f->k, j_per_1k, context);
 
     f->c->label[f->n] = label;
     put(f, ECO_OPTIMIZE_ENERGY, j);
@@ -298,7 +324,7 @@ static void put_candidate(struct filler *f, struct eco_optimize_label label,
     put_step(f, label.card, &w);
     put_memory(f, label.card, &w, context);
     if (f->want_money) {
-        put_money(f, label.card, &w, j, between(&f->k, &b->prefill_j, seg, context));
+        put_money(f, label.card, &w, j, between(&f->k, &b->prefill_j, context));
     }
     f->n++;
 }
@@ -307,7 +333,6 @@ static void fill_arm(struct filler *f, size_t card, size_t arm, size_t batch, co
 {
     const struct eco_optimize_setup *s = f->s;
     struct series mu, j_per_1k;
-    size_t seg = 0;
 
     fill_delta(f, card, arm, s->batches[batch], &mu);
     for (size_t i = 0; i < f->k.n; i++) {
@@ -315,28 +340,21 @@ static void fill_arm(struct filler *f, size_t card, size_t arm, size_t batch, co
     }
     for (size_t i = 0; i < s->n_contexts; i++) {
         if (s->model->max_context > 0 && s->contexts[i] > s->model->max_context) {
-            break;
-        }
-        while (seg + 1 < f->k.n && f->k.context[seg + 1] <= s->contexts[i]) {
-            seg++;
+            continue;
         }
         put_candidate(f,
                       (struct eco_optimize_label){(uint16_t)card, (uint16_t)arm, (uint16_t)batch,
                                                   (uint16_t)i},
-                      &j_per_1k, b, seg);
+                      &j_per_1k, b);
     }
 }
 
-static int check_axis(const char *name, const double *v, size_t n, double hi, bool ascending,
-                      struct eco_err *err)
+static int check_axis(const char *name, const double *v, size_t n, double hi, struct eco_err *err)
 {
     for (size_t i = 0; i < n; i++) {
         if (!(v[i] >= 1 && v[i] <= hi) || v[i] != floor(v[i])) {
             return eco_err_set(err, ECO_E_RANGE, name, "'%s' must be whole numbers in 1..%.0f",
                                name, hi);
-        }
-        if (ascending && i > 0 && v[i] <= v[i - 1]) {
-            return eco_err_set(err, ECO_E_INVALID, name, "'%s' must be ascending", name);
         }
     }
     return ECO_OK;
@@ -359,10 +377,9 @@ static int check_setup(const struct eco_optimize_setup *s, struct eco_err *err)
                                s->cards[i].gpu ? s->cards[i].gpu->name : "?");
         }
     }
-    int rc = check_axis("batches", s->batches, s->n_batches, ECO_PHYSICS_BATCH_MAX, false, err);
+    int rc = check_axis("batches", s->batches, s->n_batches, ECO_PHYSICS_BATCH_MAX, err);
     return rc ? rc
-              : check_axis("contexts", s->contexts, s->n_contexts, ECO_PHYSICS_TOKENS_MAX, true,
-                           err);
+              : check_axis("contexts", s->contexts, s->n_contexts, ECO_PHYSICS_TOKENS_MAX, err);
 }
 
 size_t eco_optimize_count(const struct eco_optimize_setup *s)
