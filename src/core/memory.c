@@ -32,13 +32,15 @@ static struct classes classes_of(const struct eco_model *m)
                         .norm = (double)m->params_norm,
                         .linear = (double)m->params_linear};
     double total = m->params_total ? (double)m->params_total : m->params_b * 1e9;
-    if (!(c.linear > 0.0))
+    if (!(c.linear > 0.0)) {
         c.linear = fmax(0.0, total - c.embedding - c.lm_head - c.norm);
+    }
     double vocab_table = (double)m->vocab * (double)m->hidden;
     c.table = m->tied ? fmin(vocab_table, c.embedding) : c.lm_head;
     c.active = c.linear;
-    if (m->params_active > 0)
+    if (m->params_active > 0) {
         c.active = fmin(c.linear, fmax(0.0, (double)m->params_active - c.norm - c.table));
+    }
     if (m->experts > m->experts_per_token && m->experts_per_token > 0) {
         double e = m->experts, k = m->experts_per_token;
         c.expert = fmin(c.linear, (c.linear - c.active) * e / (e - k));
@@ -112,8 +114,9 @@ static struct bits bits_of(const struct eco_model *m, enum eco_precision p)
 
 static enum eco_precision precision_of(const struct eco_model *m, enum eco_precision p)
 {
-    if (p != ECO_PREC_NONE)
+    if (p != ECO_PREC_NONE) {
         return p;
+    }
     return m->stored != ECO_PREC_NONE ? m->stored : ECO_PREC_FP16;
 }
 
@@ -141,8 +144,9 @@ static void weights_of(const struct eco_model *m, enum eco_precision p, struct e
     if (m->file_bytes > 0 && m->stored == p) {
         /* the files say what they hold; the tables are known, the matrices have the rest */
         double rest = (double)m->file_bytes - tables - out->constants_bytes;
-        if (rest > 0.0)
+        if (rest > 0.0) {
             out->linear_bytes = rest;
+        }
     }
     out->weights_bytes = tables + out->linear_bytes + out->constants_bytes;
 }
@@ -150,16 +154,18 @@ static void weights_of(const struct eco_model *m, enum eco_precision p, struct e
 double eco_memory_weight_bytes(const struct eco_model *m, enum eco_precision precision)
 {
     struct eco_memory out = {0};
-    if (!m)
+    if (!m) {
         return 0.0;
+    }
     weights_of(m, precision_of(m, precision), &out);
     return out.weights_bytes;
 }
 
 double eco_memory_read_bytes(const struct eco_model *m, enum eco_precision precision, double batch)
 {
-    if (!m)
+    if (!m) {
         return 0.0;
+    }
     struct classes c = classes_of(m);
     struct bits b = bits_of(m, precision_of(m, precision));
     double linear = c.active, expert = 0.0;
@@ -176,13 +182,16 @@ double eco_memory_read_bytes(const struct eco_model *m, enum eco_precision preci
 
 double eco_memory_kv_bytes(const struct eco_model *m, double tokens)
 {
-    if (!m || !(tokens > 0.0) || m->layers <= 0)
+    if (!m || !(tokens > 0.0) || m->layers <= 0) {
         return 0.0;
-    if (m->kv_lora_rank > 0) /* one latent and one shared rotary key a layer */
+    }
+    if (m->kv_lora_rank > 0) /* one latent and one shared rotary key a layer */ {
         return 2.0 * m->layers * (double)(m->kv_lora_rank + m->rope_head_dim) * tokens;
+    }
     double windowed = 0.0;
-    if (m->sliding_window > 0)
+    if (m->sliding_window > 0) {
         windowed = m->sliding_layers > 0 ? fmin(m->sliding_layers, m->layers) : m->layers;
+    }
     double positions = (m->layers - windowed) * tokens;
     positions += windowed * fmin(tokens, m->sliding_window);
     return 2.0 * positions * 2.0 * (double)m->n_kv_heads * (double)m->head_dim;
@@ -196,10 +205,11 @@ static double activation_of(const struct eco_memory_query *q, double batch)
 {
     const struct eco_model *m = q->model;
     double tokens = batch * fmax(1.0, q->context_tokens);
-    if (q->engine == ECO_ENGINE_LLAMACPP || q->engine == ECO_ENGINE_BUILTIN)
+    if (q->engine == ECO_ENGINE_LLAMACPP || q->engine == ECO_ENGINE_BUILTIN) {
         tokens = fmin(tokens, MICRO_BATCH_TOKENS);
-    else if (q->engine != ECO_ENGINE_TRANSFORMERS && q->engine != ECO_ENGINE_UNKNOWN)
+    } else if (q->engine != ECO_ENGINE_TRANSFORMERS && q->engine != ECO_ENGINE_UNKNOWN) {
         tokens = fmin(tokens, CHUNK_TOKENS);
+    }
     double qkv = ((double)m->n_heads + 2.0 * m->n_kv_heads) * m->head_dim;
     double ff = m->intermediate * fmax(1.0, m->experts_per_token);
     double per_token = 2.0 * 4.0 * m->hidden + 2.0 * (qkv + 2.0 * ff);
@@ -208,30 +218,38 @@ static double activation_of(const struct eco_memory_query *q, double batch)
 
 static double overhead_of(enum eco_engine engine)
 {
-    if (engine == ECO_ENGINE_LLAMACPP)
+    if (engine == ECO_ENGINE_LLAMACPP) {
         return ECO_MEMORY_CONTEXT_LLAMACPP_BYTES;
+    }
     return engine == ECO_ENGINE_BUILTIN ? BUILTIN_BYTES : ECO_MEMORY_CONTEXT_BYTES;
 }
 
 static int check_query(const struct eco_memory_query *q, struct eco_err *err)
 {
-    if (!q || !q->model)
+    if (!q || !q->model) {
         return eco_err_set(err, ECO_E_MISSING, "model", "a 'model' is needed");
-    if (q->batch != 0.0 && !(q->batch >= 1.0 && q->batch <= MAX_BATCH))
+    }
+    if (q->batch != 0.0 && !(q->batch >= 1.0 && q->batch <= MAX_BATCH)) {
         return eco_err_set(err, ECO_E_RANGE, "batch", "'batch' must be between 1 and 65536");
-    if (!(q->context_tokens >= 0.0 && q->context_tokens <= MAX_TOKENS))
+    }
+    if (!(q->context_tokens >= 0.0 && q->context_tokens <= MAX_TOKENS)) {
         return eco_err_set(err, ECO_E_RANGE, "context",
                            "'context' must be between 0 and 100000000 tokens");
-    if (q->kv_bits != 0.0 && !(q->kv_bits >= 1.0 && q->kv_bits <= 64.0))
+    }
+    if (q->kv_bits != 0.0 && !(q->kv_bits >= 1.0 && q->kv_bits <= 64.0)) {
         return eco_err_set(err, ECO_E_RANGE, "kv_bits", "'kv_bits' must be between 1 and 64");
-    if (q->precision < ECO_PREC_NONE || q->precision >= ECO_PREC_COUNT)
+    }
+    if (q->precision < ECO_PREC_NONE || q->precision >= ECO_PREC_COUNT) {
         return eco_err_set(err, ECO_E_UNKNOWN_NAME, "precision", "unknown precision");
+    }
     const struct eco_model *m = q->model;
-    if (m->params_total == 0 && !(m->params_b > 0.0))
+    if (m->params_total == 0 && !(m->params_b > 0.0)) {
         return eco_err_set(err, ECO_E_INVALID, "model", "model '%.100s' has no size", m->name);
-    if (q->context_tokens > 0.0 && (m->layers <= 0 || m->hidden <= 0))
+    }
+    if (q->context_tokens > 0.0 && (m->layers <= 0 || m->hidden <= 0)) {
         return eco_err_set(err, ECO_E_INVALID, "model",
                            "model '%.100s' has no shape, so its KV cache is not known", m->name);
+    }
     return 0;
 }
 
@@ -239,8 +257,9 @@ int eco_memory_estimate(const struct eco_memory_query *q, struct eco_memory *out
                         struct eco_err *err)
 {
     int rc = check_query(q, err);
-    if (rc)
+    if (rc) {
         return rc;
+    }
     struct eco_memory r = {0};
     const struct eco_model *m = q->model;
     enum eco_precision p = precision_of(m, q->precision);

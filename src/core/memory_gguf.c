@@ -144,8 +144,9 @@ static double block_bits(enum block b, double columns)
             b = BLOCK_IQ4_NL;
             break;
         }
-        if ((long long)columns % blocks[b].weights != 0)
+        if ((long long)columns % blocks[b].weights != 0) {
             b = BLOCK_F16;
+        }
     }
     return 8.0 * blocks[b].bytes / blocks[b].weights;
 }
@@ -181,11 +182,13 @@ static double pick_bits(const struct pick *p, enum block base, const struct eco_
                         double columns)
 {
     enum block plain = p->plain ? p->plain : base;
-    if (m->layers < 1)
+    if (m->layers < 1) {
         return block_bits(plain, columns);
+    }
     int rich = 0;
-    for (int i = 0; i < m->layers; i++)
+    for (int i = 0; i < m->layers; i++) {
         rich += is_rich(p->where, m, i);
+    }
     double share = (double)rich / m->layers;
     return (rich ? share * block_bits(p->rich, columns) : 0.0) +
            (1.0 - share) * block_bits(plain, columns);
@@ -194,8 +197,9 @@ static double pick_bits(const struct pick *p, enum block base, const struct eco_
 /** Value projections: eight-expert models take Q8_0, 80-layer ones one step more than 4 bits. */
 static double value_bits(const struct mix *x, const struct eco_model *m, double columns)
 {
-    if (m->experts == 8)
+    if (m->experts == 8) {
         return block_bits(BLOCK_Q8_0, columns);
+    }
     double bits = pick_bits(&x->value, x->base, m, columns);
     bool small = bits <= block_bits(BLOCK_Q4_K, columns) && x->base != BLOCK_Q4_0;
     return m->layers == 80 && small ? block_bits(BLOCK_Q5_K, columns) : bits;
@@ -205,16 +209,19 @@ static double linear_bits(const struct mix *x, const struct eco_model *m)
 {
     double h = m->hidden, attn = (double)m->n_heads * m->head_dim;
     double kv = (double)m->n_kv_heads * m->head_dim, ff = m->intermediate;
-    if (m->experts > 1)
+    if (m->experts > 1) {
         ff *= m->experts;
+    }
     double total = 2.0 * h * attn + 2.0 * h * kv + 3.0 * h * ff;
-    if (!(total > 0.0))
+    if (!(total > 0.0)) {
         return block_bits(x->base, 256.0);
+    }
     enum block qk = x->query_key ? x->query_key : x->base;
     enum block proj = x->output_proj ? x->output_proj : x->base;
     enum block key = m->experts == 8 ? BLOCK_Q8_0 : qk;
-    if (m->experts == 8 && blocks[proj].bytes < blocks[BLOCK_Q5_K].bytes && proj != BLOCK_Q8_0)
+    if (m->experts == 8 && blocks[proj].bytes < blocks[BLOCK_Q5_K].bytes && proj != BLOCK_Q8_0) {
         proj = BLOCK_Q5_K;
+    }
     double sum = h * attn * (block_bits(qk, h) + block_bits(proj, attn));
     sum += h * kv * (block_bits(key, h) + value_bits(x, m, h));
     sum += 2.0 * h * ff * pick_bits(&x->gate_up, x->base, m, h);
@@ -226,8 +233,9 @@ bool eco_memory_gguf_mix(const struct eco_model *m, enum eco_precision p, struct
 {
     for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
         const struct mix *x = &mixes[i];
-        if (x->precision != p)
+        if (x->precision != p) {
             continue;
+        }
         double h = m->hidden;
         enum block table = x->embedding ? x->embedding : x->base;
         out->lm_head_bits = block_bits(x->lm_head, h);
