@@ -210,7 +210,7 @@ static void test_prefixes(void **unused)
     eco_json_done(&d);
 }
 
-static void test_depth(void **unused)
+static void test_limits(void **unused)
 {
     char text[2 * ECO_JSON_MAX_DEPTH + 8];
     struct eco_json_doc d = {0};
@@ -224,6 +224,8 @@ static void test_depth(void **unused)
         assert_int_equal(code, depth == ECO_JSON_MAX_DEPTH ? 0 : ECO_E_TOO_LARGE);
     }
     assert_int_equal(e.column, ECO_JSON_MAX_DEPTH + 1);
+    /* refused before a byte is read */
+    assert_int_equal(eco_json_reparse(&d, "1", ECO_JSON_MAX_BYTES + 1u, &e), ECO_E_TOO_LARGE);
     eco_json_done(&d);
 }
 
@@ -413,7 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),           cmocka_unit_test(test_integers),
         cmocka_unit_test(test_strings),          cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_prefixes),         cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_prefixes),         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_wide_objects),     cmocka_unit_test(test_very_wide),
         cmocka_unit_test(test_get_and_pointers), cmocka_unit_test(test_writer),
         cmocka_unit_test(test_writer_bad_text),  cmocka_unit_test(test_round_trip),

@@ -36,7 +36,7 @@ static double unit(void)
     return (double)(rnd() >> 11) / 9007199254740992.0;
 }
 
-/* Doubles of every kind: any bits, plain figures, ties of few places, large ones with a fraction. */
+/* Doubles of every kind: any bits, plain figures, ties of few places, large ones, fractions. */
 static double any_double(uint64_t i)
 {
     double v = of_bits(rnd());
