@@ -9,12 +9,17 @@
 #include "eco_memory.h"
 
 #include <math.h>
+#include <string.h>
 
 #define GIGA 1e9
 #define VRAM_SHARE 0.9    /* what engines leave to weights and cache (vLLM's default) */
 #define SD_PREFILL 0.30   /* of ln prefill time, beside the engine's own: not fitted */
 #define SD_MULTI_GPU 0.20 /* spread of the 2..8-card series around the single-card law */
 #define SD_NO_PEAK 0.30   /* datasheet has no FP16 peak */
+#define SD_OTHER_VENDOR                                                                            \
+    1.0 /* constants are of NVIDIA cards; early ports ran 2 to 10 times slower */
+/* Tensor parallel: reductions a layer, times log2(cards); from the 2..8-card series of vLLM 0.11. */
+#define REDUCE_S_PER_LAYER 10e-6
 
 const char *eco_bound_name(enum eco_bound b)
 {
@@ -90,7 +95,9 @@ int eco_latency_step(const struct eco_physics *ph, const struct eco_model *model
     if (s.launch_s > work_s) {
         s.bound = ECO_BOUND_LAUNCH;
     }
+    double reduce_s = w->n_gpus > 1 ? REDUCE_S_PER_LAYER * log2(w->n_gpus) * model->layers : 0;
     s.total_s = (r->serial ? work_s + s.launch_s : fmax(work_s, s.launch_s)) + s.per_seq_s;
+    s.total_s += reduce_s;
     *out = s;
     return 0;
 }
@@ -133,6 +140,17 @@ static int prefill(const struct eco_physics *ph, const struct eco_model *model,
     }
     *time_s = (r->serial ? work_s + launch_s : fmax(work_s, launch_s)) + r->per_seq_s * w->batch;
     return 0;
+}
+
+/* sd of ln step time: the engine's own, wider where the fit saw nothing like it. */
+static double spread(const struct eco_engine_row *row, const struct eco_gpu *gpu,
+                     const struct eco_workload *w, bool have_peak)
+{
+    double sd = row->sd_ln;
+    sd = w->n_gpus > 1 ? hypot(sd, SD_MULTI_GPU) : sd;
+    sd = have_peak ? sd : hypot(sd, SD_NO_PEAK);
+    bool nvidia = strcmp(eco_arch_vendor(gpu->arch), "nvidia") == 0;
+    return nvidia ? sd : hypot(sd, SD_OTHER_VENDOR);
 }
 
 static void fill_bands(struct eco_latency *l, const struct eco_workload *w, double ttft_s,
@@ -187,9 +205,7 @@ int eco_latency_predict(const struct eco_physics *ph, const struct eco_model *mo
         return rc;
     }
     const struct eco_engine_row *row = eco_latency_row(ph, w.engine, w.precision, now.batch);
-    double sd = row->sd_ln;
-    sd = w.n_gpus > 1 ? hypot(sd, SD_MULTI_GPU) : sd;
-    sd = isfinite(roof.compute_s) ? sd : hypot(sd, SD_NO_PEAK);
+    double sd = spread(row, gpu, &w, isfinite(roof.compute_s));
     l.memory_s = step.memory_s;
     l.compute_s = step.compute_s;
     l.launch_s = step.launch_s;

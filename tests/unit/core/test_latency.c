@@ -177,6 +177,25 @@ static void test_unknown_peak_and_engine_widen(void **state)
     assert_true(isfinite(blind.ttft_s.median));
 }
 
+static void test_other_vendors_and_several_cards_widen(void **state)
+{
+    (void)state;
+    struct eco_model m = model_7b();
+    struct eco_gpu g = gpu_h100();
+    struct eco_workload w = work_of(ECO_PREC_BF16, ECO_ENGINE_VLLM, 4);
+    struct eco_latency one = latency(&m, &g, &w);
+    w.n_gpus = 4;
+    struct eco_latency four = latency(&m, &g, &w);
+    assert_true(four.sd_ln_step > one.sd_ln_step);
+    assert_true(four.tpot_s.median < one.tpot_s.median);
+    assert_true(four.tpot_s.median > one.tpot_s.median / 4); /* reductions are not free */
+    w.n_gpus = 1;
+    g.arch = ECO_ARCH_CDNA3;
+    g.name = "MI300X";
+    struct eco_latency other = latency(&m, &g, &w);
+    assert_true(other.sd_ln_step > 2 * one.sd_ln_step);
+}
+
 static void test_band_is_lognormal(void **state)
 {
     (void)state;
@@ -237,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_cache_that_does_not_fit_makes_waves),
         cmocka_unit_test(test_factors),
         cmocka_unit_test(test_unknown_peak_and_engine_widen),
+        cmocka_unit_test(test_other_vendors_and_several_cards_widen),
         cmocka_unit_test(test_band_is_lognormal),
         cmocka_unit_test(test_table_is_the_csv),
     };
