@@ -18,6 +18,7 @@ static int finish(struct eco_buf *out, struct eco_err *err)
 
 #define BAR_PITCH 38.0
 #define BAR_TOP 78.0
+#define LABEL_COLUMNS 28.0
 
 static int bars_range(const struct eco_chart_bars *c, double *hi, double *label_px,
                       struct eco_err *err)
@@ -32,7 +33,7 @@ static int bars_range(const struct eco_chart_bars *c, double *hi, double *label_
         if (!(b->value >= 0) || !isfinite(b->value) || isinf(b->hi) || isinf(b->lo))
             return eco_err_set(err, ECO_E_INVALID, "bars", "bar %zu is not a length", i);
         *hi = fmax(*hi, fmax(b->value, isnan(b->hi) ? 0 : b->hi));
-        *label_px = fmax(*label_px, fmin(220, eco_svg_text_width(b->label ? b->label : "", 13.5)));
+        *label_px = fmax(*label_px, fmin(LABEL_COLUMNS * 7.6, eco_svg_text_width(b->label ? b->label : "", 13.5)));
     }
     if (*hi <= 0)
         *hi = 1;
@@ -46,8 +47,8 @@ static void put_bar(struct eco_buf *out, const struct eco_chart_bars *c, size_t 
     char value[ECO_CHART_LABEL], text[96];
     double y = BAR_TOP + (double)i * BAR_PITCH, mid = y + 11, end = left + b->value * scale;
     const char *bar = b->highlight ? "eco-bar-hi" : "eco-bar";
-    eco_svg_text(out, left - 10, mid + 4, ECO_SVG_END, b->highlight ? "eco-a" : "eco-b",
-                 b->label ? b->label : "");
+    eco_svg_text_cut(out, left - 10, mid + 4, ECO_SVG_END, b->highlight ? "eco-a" : "eco-b",
+                     b->label ? b->label : "", LABEL_COLUMNS);
     eco_svg_rect(out, left, y, b->value * scale, 22, 2, bar, NULL);
     if (!b->measured) /* a prediction is cut open at its end, whatever its colour */
         eco_svg_rect(out, fmax(left, end - 8), y + 2, fmin(6, b->value * scale), 18, 0, "eco-bg",

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #define WIDTH 760.0
-#define HEIGHT 470.0
+#define HEIGHT 484.0
 #define LEFT 70.0
 #define RIGHT (WIDTH - 26.0)
 #define TOP 100.0
-#define BOTTOM (HEIGHT - 78.0)
+#define BOTTOM (HEIGHT - 90.0)
 
 struct frame {
     struct eco_buf *out;
@@ -42,7 +42,7 @@ static void put_axes(struct frame *f)
 {
     double ticks[ECO_CHART_MAX_TICKS];
     char label[ECO_CHART_LABEL];
-    int n = eco_chart_ticks(f->r.y_lo, f->r.y_hi, 8, ticks);
+    int n = eco_chart_ticks(f->r.y_lo, f->r.y_hi, 10, ticks);
     for (int i = 0; i < n; i++) {
         double y = py(f, ticks[i]);
         if (ticks[i] != 0)

@@ -16,6 +16,9 @@ void eco_svg_open(struct eco_buf *out, const char *kind, double width, double he
 void eco_svg_close(struct eco_buf *out, double height, const char *source);
 void eco_svg_text(struct eco_buf *out, double x, double y, enum eco_svg_anchor anchor,
                   const char *class_names, const char *text);
+/** As eco_svg_text, cut to `columns` columns with an ellipsis. */
+void eco_svg_text_cut(struct eco_buf *out, double x, double y, enum eco_svg_anchor anchor,
+                      const char *class_names, const char *text, double columns);
 void eco_svg_line(struct eco_buf *out, double x1, double y1, double x2, double y2,
                   const char *class_names);
 void eco_svg_rect(struct eco_buf *out, double x, double y, double w, double h, double radius,
