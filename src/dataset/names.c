@@ -59,34 +59,28 @@ bool eco_name_in(const char *key, size_t len, const char *words)
     return false;
 }
 
-/* A third of the name may be wrong, three letters at most; the three nearest are kept in order. */
+/* A third of the name may be wrong, three letters at most; only the nearest names are kept. */
 void eco_nearest_try(struct eco_nearest *n, const char *text, const char *show)
 {
     char key[ECO_NAME_MAX];
-    size_t len = eco_name_key(text, strlen(text), true, key), at;
+    size_t len = eco_name_key(text, strlen(text), true, key);
     int limit = n->len < 3 ? 0 : n->len < 9 ? (int)(n->len / 3) : 3;
     int d;
 
     if (*text == '\0')
         return;
     d = eco_str_distance(n->key, n->len, key, len, limit);
-    if (d > limit)
+    if (d > limit || (n->count > 0 && d > n->distance))
         return;
-    for (at = 0; at < n->count; at++) {
-        if (strcmp(n->name[at], show) == 0)
+    if (n->count > 0 && d < n->distance)
+        n->count = 0;
+    n->distance = d;
+    for (size_t i = 0; i < n->count; i++) {
+        if (strcmp(n->name[i], show) == 0)
             return;
     }
-    at = n->count < 3 ? n->count++ : 3;
-    for (; at > 0 && n->distance[at - 1] > d; at--) {
-        if (at < 3) {
-            n->name[at] = n->name[at - 1];
-            n->distance[at] = n->distance[at - 1];
-        }
-    }
-    if (at < 3) {
-        n->name[at] = show;
-        n->distance[at] = d;
-    }
+    if (n->count < 3)
+        n->name[n->count++] = show;
 }
 
 void eco_nearest_text(const struct eco_nearest *n, char *out, size_t size)

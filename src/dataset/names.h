@@ -27,7 +27,7 @@ struct eco_nearest {
     const char *key;
     size_t len;
     const char *name[3];
-    int distance[3];
+    int distance; /* of all of them */
     size_t count;
 };
 void eco_nearest_try(struct eco_nearest *n, const char *text, const char *show);
