@@ -8,7 +8,7 @@
 
 #define ALIGN ((size_t)16)
 #define FIRST_BLOCK ((size_t)4096)
-#define LARGEST_STEP ((size_t)1 << 20) /* blocks double up to this, then grow by it */
+#define LARGEST_STEP ((size_t)64 << 20) /* blocks double up to this, then grow by it */
 
 struct eco_arena_block {
     struct eco_arena_block *next; /* older */
