@@ -189,7 +189,7 @@ struct eco_optimize_columns {
  * compute capability 8.9, FP4 before 10.0, BF16 before 8.0) or the model cannot hold (a context
  * over its window) are left out: *n_filled <= eco_optimize_count.
  */
-#define ECO_OPTIMIZE_KNOTS 12
+#define ECO_OPTIMIZE_KNOTS 8
 int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optimize_columns *c,
                       size_t *n_filled, struct eco_err *err);
 

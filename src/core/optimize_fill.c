@@ -1,7 +1,8 @@
 /*
- * Columns for the optimizer. Memory and step time cost 0.1 us and are asked for every candidate.
- * 16-bit energy (2 us) and the predictor's ratio are asked once per card, engine or precision, and
- * batch, at a few contexts; between those both are nearly linear in the tokens, since KV traffic is.
+ * Columns for the optimizer. Everything is asked once per card, precision and batch, at a few
+ * contexts ("knots"). Between two knots memory (concave in the tokens) and step time (convex) are
+ * straight lines wherever their middle lies on the chord, and asked directly elsewhere: exact. The
+ * energies are nearly linear, since KV traffic is, and are interpolated.
  */
 #include "core/optimize_fill.h"
 
@@ -140,12 +141,28 @@ struct base {
     struct series j_per_1k, prefill_j; /* 16 bit; prefill of one request, near linear in it */
 };
 
+/* A figure at the knots, and the segments in which it is a straight line. */
+struct line {
+    struct series y;
+    bool straight[ECO_OPTIMIZE_KNOTS];
+};
+
 struct filler {
     const struct eco_optimize_setup *s;
     const struct eco_optimize_columns *c;
+    const struct eco_physics *physics;
     struct knots k;
     size_t n;
     bool want_energy, want_step, want_money;
+};
+
+/* One card, precision and batch: all that a row of contexts has in common. */
+struct row {
+    size_t card, arm, batch_index;
+    double batch;
+    double weights_bytes;
+    struct series j_per_1k;
+    struct line step_s, total_bytes;
 };
 
 static void insert_knot(struct knots *k, double context)
@@ -203,14 +220,19 @@ static struct knots choose_knots(const double *contexts, size_t n, double gen_to
     return k;
 }
 
-/* Exact at a knot, linear between two. */
-static double between(const struct knots *k, const struct series *y, double context)
+static size_t segment_of(const struct knots *k, double context)
 {
     size_t i = 0;
 
     while (i + 1 < k->n && k->context[i + 1] <= context) {
         i++;
     }
+    return i;
+}
+
+/* Exact at a knot, linear between two. */
+static double between(const struct knots *k, const struct series *y, size_t i, double context)
+{
     if (i + 1 == k->n || context == k->context[i]) {
         return y->at[i];
     }
@@ -224,31 +246,81 @@ static void fill_base(const struct filler *f, size_t card, size_t arm, double ba
     for (size_t i = 0; i < f->k.n; i++) {
         struct eco_workload w = eco_optimize_workload(f->s, card, arm, batch, f->k.context[i]);
         struct eco_energy e;
-        bool ok = f->want_energy && eco_energy_absolute(f->s->physics, f->s->model,
+        bool ok = f->want_energy && eco_energy_absolute(f->physics, f->s->model,
                                                         f->s->cards[card].gpu, &w, &e, NULL) == 0;
         b->j_per_1k.at[i] = ok ? e.j_per_1k.median : NAN;
         b->prefill_j.at[i] = ok ? e.prefill_j_per_1k * w.prompt_tokens / 1000.0 : NAN;
     }
 }
 
-/* ln of the energy ratio to 16 bit at each knot. */
-static void fill_delta(const struct filler *f, size_t card, size_t arm, double batch,
-                       struct series *mu)
+/* ln of the energy ratio to 16 bit. */
+static double delta_at(const struct filler *f, const struct row *r, double context)
 {
     const struct eco_optimize_setup *s = f->s;
+    struct eco_workload w = eco_optimize_workload(s, r->card, r->arm, r->batch, context);
+    struct eco_predict_query q = eco_optimize_predict_query(s, r->card, &w);
+    struct eco_band band;
 
-    for (size_t i = 0; i < f->k.n; i++) {
-        struct eco_workload w = eco_optimize_workload(s, card, arm, batch, f->k.context[i]);
-        struct eco_predict_query q = eco_optimize_predict_query(s, card, &w);
-        struct eco_band band;
-        mu->at[i] = NAN;
-        if (is_16bit(w.precision)) {
-            mu->at[i] = 0.0;
-        } else if (f->want_energy && s->predictor &&
-                   eco_predict_curve(s->predictor, &q, &q.params_total_b, 1, &band, NULL) == 0) {
-            mu->at[i] = log1p(band.median / 100.0);
-        }
+    if (is_16bit(w.precision)) {
+        return 0.0;
     }
+    if (!f->want_energy || !s->predictor ||
+        eco_predict_curve(s->predictor, &q, &q.params_total_b, 1, &band, NULL) != 0) {
+        return NAN;
+    }
+    return log1p(band.median / 100.0);
+}
+
+static double step_at(const struct filler *f, const struct row *r, double context)
+{
+    struct eco_workload w = eco_optimize_workload(f->s, r->card, r->arm, r->batch, context);
+    struct eco_step step;
+    bool ok = f->want_step && eco_latency_step(f->physics, f->s->model, f->s->cards[r->card].gpu,
+                                               &w, &step, NULL) == 0;
+
+    return ok ? step.total_s : NAN;
+}
+
+static double bytes_at(const struct filler *f, const struct row *r, double context)
+{
+    struct eco_memory_query q = {.model = f->s->model,
+                                 .precision = f->s->arms[r->arm].precision,
+                                 .batch = r->batch,
+                                 .context_tokens = context,
+                                 .engine = engine_of(&f->s->arms[r->arm])};
+    struct eco_memory m;
+
+    return eco_memory_estimate(&q, &m, NULL) == 0 ? m.total_bytes : NAN;
+}
+
+/* A convex or concave figure whose middle lies on the chord is straight in between. */
+static void probe(const struct filler *f, const struct row *r, bool curved,
+                  double (*at)(const struct filler *, const struct row *, double),
+                  struct line *line)
+{
+    const struct knots *k = &f->k;
+
+    for (size_t i = 0; i < k->n; i++) {
+        line->y.at[i] = at(f, r, k->context[i]);
+        line->straight[i] = false;
+    }
+    if (curved || f->s->n_contexts <= ECO_OPTIMIZE_KNOTS) {
+        return; /* no context lies between two knots, or a line proves nothing */
+    }
+    for (size_t i = 0; i + 1 < k->n; i++) {
+        double middle = floor((k->context[i] + k->context[i + 1]) / 2);
+        double chord = between(k, &line->y, i, middle);
+        line->straight[i] = fabs(at(f, r, middle) - chord) <= 1e-12 * fabs(chord);
+    }
+}
+
+static double read_line(const struct filler *f, const struct row *r,
+                        double (*at)(const struct filler *, const struct row *, double),
+                        const struct line *line, size_t seg, double context)
+{
+    bool known = seg + 1 == f->k.n || line->straight[seg] || context == f->k.context[seg];
+
+    return known ? between(&f->k, &line->y, seg, context) : at(f, r, context);
 }
 
 static void put(const struct filler *f, enum eco_optimize_metric m, double v)
@@ -264,7 +336,7 @@ static double request_time(const struct filler *f, size_t card, const struct eco
     const struct eco_optimize_card *c = &f->s->cards[card];
     struct eco_latency l;
     bool ok = c->gpu_usd_per_hour > 0 &&
-              eco_latency_predict(f->s->physics, f->s->model, c->gpu, w, &l, NULL) == 0;
+              eco_latency_predict(f->physics, f->s->model, c->gpu, w, &l, NULL) == 0;
 
     return ok ? l.request_s.median : NAN;
 }
@@ -281,71 +353,47 @@ static void put_money(const struct filler *f, size_t card, const struct eco_work
     put(f, ECO_OPTIMIZE_CARBON, ok ? cost.month.kgco2 : NAN);
 }
 
-static void put_step(const struct filler *f, size_t card, const struct eco_workload *w)
-{
-    const struct eco_physics *ph = f->s->physics ? f->s->physics : eco_physics_default();
-    struct eco_step step;
-    bool ok = f->want_step &&
-              eco_latency_step(ph, f->s->model, f->s->cards[card].gpu, w, &step, NULL) == 0;
-
-    put(f, ECO_OPTIMIZE_LATENCY, ok ? step.total_s : NAN);
-    put(f, ECO_OPTIMIZE_THROUGHPUT, ok ? w->batch / step.total_s : NAN);
-}
-
-static void put_memory(const struct filler *f, size_t card, const struct eco_workload *w,
-                       double context)
-{
-    struct eco_memory_query q = {.model = f->s->model,
-                                 .precision = w->precision,
-                                 .batch = w->batch,
-                                 .context_tokens = context,
-                                 .engine = w->engine};
-    struct eco_memory m;
-    bool ok = eco_memory_estimate(&q, &m, NULL) == 0;
-
-    put(f, ECO_OPTIMIZE_MEMORY, ok ? m.total_bytes : NAN);
-    put(f, ECO_OPTIMIZE_ROOM,
-        ok ? eco_optimize_room(f->s->cards[card].gpu, w->n_gpus, f->s->model, w, m.total_bytes,
-                               m.weights_bytes)
-           : NAN);
-}
-
-static void put_candidate(struct filler *f, struct eco_optimize_label label,
-                          const struct series *j_per_1k, const struct base *b)
+static void put_candidate(struct filler *f, const struct row *r, size_t context_index,
+                          const struct base *b)
 {
     const struct eco_optimize_setup *s = f->s;
-    double batch = s->batches[label.batch], context = s->contexts[label.context];
-    struct eco_workload w = eco_optimize_workload(s, label.card, label.precision, batch, context);
-    double j = between(&f->k, j_per_1k, context);
+    double context = s->contexts[context_index];
+    size_t seg = segment_of(&f->k, context);
+    struct eco_workload w = eco_optimize_workload(s, r->card, r->arm, r->batch, context);
+    double j = between(&f->k, &r->j_per_1k, seg, context);
+    double step_s = read_line(f, r, step_at, &r->step_s, seg, context);
+    double bytes = read_line(f, r, bytes_at, &r->total_bytes, seg, context);
 
-    f->c->label[f->n] = label;
+    f->c->label[f->n] = (struct eco_optimize_label){
+        (uint16_t)r->card, (uint16_t)r->arm, (uint16_t)r->batch_index, (uint16_t)context_index};
     put(f, ECO_OPTIMIZE_ENERGY, j);
-    put(f, ECO_OPTIMIZE_QUALITY, eco_optimize_quality(&s->arms[label.precision]));
-    put_step(f, label.card, &w);
-    put_memory(f, label.card, &w, context);
+    put(f, ECO_OPTIMIZE_QUALITY, eco_optimize_quality(&s->arms[r->arm]));
+    put(f, ECO_OPTIMIZE_LATENCY, step_s);
+    put(f, ECO_OPTIMIZE_THROUGHPUT, r->batch / step_s);
+    put(f, ECO_OPTIMIZE_MEMORY, bytes);
+    put(f, ECO_OPTIMIZE_ROOM,
+        eco_optimize_room(s->cards[r->card].gpu, w.n_gpus, s->model, &w, bytes, r->weights_bytes));
     if (f->want_money) {
-        put_money(f, label.card, &w, j, between(&f->k, &b->prefill_j, context));
+        put_money(f, r->card, &w, j, between(&f->k, &b->prefill_j, seg, context));
     }
     f->n++;
 }
 
-static void fill_arm(struct filler *f, size_t card, size_t arm, size_t batch, const struct base *b)
+static void fill_row(struct filler *f, struct row *r, const struct base *b)
 {
     const struct eco_optimize_setup *s = f->s;
-    struct series mu, j_per_1k;
+    bool window = s->model->sliding_window > 0; /* step time is then neither convex nor concave */
 
-    fill_delta(f, card, arm, s->batches[batch], &mu);
     for (size_t i = 0; i < f->k.n; i++) {
-        j_per_1k.at[i] = b->j_per_1k.at[i] * exp(mu.at[i]);
+        r->j_per_1k.at[i] = b->j_per_1k.at[i] * exp(delta_at(f, r, f->k.context[i]));
     }
+    r->weights_bytes = eco_memory_weight_bytes(s->model, s->arms[r->arm].precision);
+    probe(f, r, window, step_at, &r->step_s);
+    probe(f, r, false, bytes_at, &r->total_bytes);
     for (size_t i = 0; i < s->n_contexts; i++) {
-        if (s->model->max_context > 0 && s->contexts[i] > s->model->max_context) {
-            continue;
+        if (s->model->max_context <= 0 || s->contexts[i] <= s->model->max_context) {
+            put_candidate(f, r, i, b);
         }
-        put_candidate(f,
-                      (struct eco_optimize_label){(uint16_t)card, (uint16_t)arm, (uint16_t)batch,
-                                                  (uint16_t)i},
-                      &j_per_1k, b);
     }
 }
 
@@ -411,19 +459,22 @@ static void fill_card_batch(struct filler *f, size_t card, size_t batch)
         if (base.engine != engine_of(&f->s->arms[arm])) {
             fill_base(f, card, arm, f->s->batches[batch], &base);
         }
-        fill_arm(f, card, arm, batch, &base);
+        struct row row = {
+            .card = card, .arm = arm, .batch_index = batch, .batch = f->s->batches[batch]};
+        fill_row(f, &row, &base);
     }
 }
 
 int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optimize_columns *c,
                       size_t *n_filled, struct eco_err *err)
 {
-    struct filler f = {.s = s, .c = c};
+    struct filler f = {.s = s, .c = c, .physics = s->physics};
     int rc = check_setup(s, err);
 
     if (rc) {
         return rc;
     }
+    f.physics = f.physics ? f.physics : eco_physics_default();
     f.want_money = c->value[ECO_OPTIMIZE_COST] || c->value[ECO_OPTIMIZE_CARBON];
     f.want_energy = c->value[ECO_OPTIMIZE_ENERGY] || f.want_money;
     f.want_step = c->value[ECO_OPTIMIZE_LATENCY] || c->value[ECO_OPTIMIZE_THROUGHPUT];

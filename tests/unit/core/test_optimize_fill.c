@@ -116,19 +116,19 @@ static void compare_all(const struct eco_optimize_setup *s, double rel)
     for (size_t i = 0; i < out.n; i++) {
         struct eco_optimize_config c;
         assert_int_equal(eco_optimize_describe(s, out.label[i], &c, NULL), 0);
-        same(out.value[ECO_OPTIMIZE_MEMORY][i], c.memory_bytes, 1e-12, "memory");
-        same(out.value[ECO_OPTIMIZE_ROOM][i], c.room_share, 1e-12, "room");
+        same(out.value[ECO_OPTIMIZE_MEMORY][i], c.memory_bytes, 1e-11, "memory");
+        same(out.value[ECO_OPTIMIZE_ROOM][i], c.room_share, 1e-11, "room");
         same(out.value[ECO_OPTIMIZE_ENERGY][i], c.have_energy ? c.energy.j_per_1k.median : NAN, rel,
              "energy");
         same(out.value[ECO_OPTIMIZE_QUALITY][i], c.quality_loss_pct, 0, "quality");
         if (c.room_share <= 1.0) {
             /* What fits decodes together, so both latencies speak of the same batch. */
             assert_near(c.latency.batch_resident, c.batch, 0);
-            same(out.value[ECO_OPTIMIZE_LATENCY][i], c.latency.tpot_s.median, 1e-12, "latency");
-            same(out.value[ECO_OPTIMIZE_THROUGHPUT][i], c.latency.tokens_per_s.median, 1e-12,
+            same(out.value[ECO_OPTIMIZE_LATENCY][i], c.latency.tpot_s.median, 1e-11, "latency");
+            same(out.value[ECO_OPTIMIZE_THROUGHPUT][i], c.latency.tokens_per_s.median, 1e-11,
                  "throughput");
-            same(out.value[ECO_OPTIMIZE_COST][i], c.cost_usd_per_month, rel, "cost");
-            same(out.value[ECO_OPTIMIZE_CARBON][i], c.carbon_kg_per_month, rel, "carbon");
+            same(out.value[ECO_OPTIMIZE_COST][i], c.cost_usd_per_month, 3 * rel, "cost");
+            same(out.value[ECO_OPTIMIZE_CARBON][i], c.carbon_kg_per_month, 3 * rel, "carbon");
         }
     }
 }
