@@ -346,7 +346,7 @@ static int json_list(const struct eco_param *p, void *to, struct eco_arena *aren
     return keep_list(p, to, items, v->count);
 }
 
-/* No coercion: a number must be a JSON number, text a JSON string. */
+/* No coercion beyond a string that is exactly a number. */
 static int json_value(const struct eco_param *p, void *to, struct eco_arena *arena,
                       const struct eco_json *v, struct eco_err *err)
 {
@@ -354,6 +354,9 @@ static int json_value(const struct eco_param *p, void *to, struct eco_arena *are
     bool number = p->type == ECO_T_F64 || p->type == ECO_T_I64;
     if (number && v->type == ECO_JSON_NUMBER) {
         return set_number(p, to, v->num, v->str, v->len, err);
+    }
+    if (number && v->type == ECO_JSON_STRING) { /* published clients send "8192"; "8k" is refused */
+        return set_value(p, to, arena, v->str, v->len, err);
     }
     if (p->type == ECO_T_STR && v->type == ECO_JSON_STRING) {
         return set_text(p, to, arena, v->str, v->len, err);

@@ -317,6 +317,13 @@ void eco_doc_pre(struct eco_doc *d, const char *text)
     d->blank = false;
 }
 
+void eco_doc_raw(struct eco_doc *d, const char *text)
+{
+    close_list(d);
+    eco_buf_puts(d->out, text);
+    d->blank = false;
+}
+
 void eco_doc_next(struct eco_doc *d, const char *command, const char *why)
 {
     if (d->quiet) {

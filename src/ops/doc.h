@@ -53,6 +53,8 @@ void eco_doc_cell(struct eco_doc *d, const char *fmt, ...) __attribute__((format
 void eco_doc_table_end(struct eco_doc *d);
 /** Preformatted lines (a chart). May hold ANSI colours when kind is TEXT and color is on. */
 void eco_doc_pre(struct eco_doc *d, const char *text);
+/** Bytes as they are: a document that is its own format. */
+void eco_doc_raw(struct eco_doc *d, const char *text);
 /** A command to type next, with what it gives. */
 void eco_doc_next(struct eco_doc *d, const char *command, const char *why);
 

@@ -28,6 +28,10 @@ enum eco_param_type {
     ECO_T_LIST_STR  /* struct eco_strs */
 };
 
+struct eco_str {
+    const char *s; /* NUL-terminated */
+    size_t len;
+};
 struct eco_f64s {
     const double *v;
     size_t n;
@@ -80,7 +84,7 @@ enum eco_field_type {
     ECO_F_I64,   /* int64_t */
     ECO_F_BOOL,  /* bool */
     ECO_F_STR,   /* const char *; NULL becomes null */
-    ECO_F_PAIR,  /* struct eco_pair: [lo, hi] or null */
+    ECO_F_SPAN,  /* struct eco_span: [lo, hi] or null */
     ECO_F_STRS,  /* struct eco_strs */
     ECO_F_OBJ,   /* an embedded struct, described by sub */
     ECO_F_MAYBE, /* a pointer to a struct described by sub; NULL becomes null */
@@ -91,7 +95,7 @@ struct eco_opt {
     double v;
     bool have;
 };
-struct eco_pair {
+struct eco_span {
     double lo, hi;
     bool have;
 };
@@ -105,7 +109,7 @@ typedef struct eco_opt eco_rtype_OPT;
 typedef int64_t eco_rtype_I64;
 typedef bool eco_rtype_BOOL;
 typedef const char *eco_rtype_STR;
-typedef struct eco_pair eco_rtype_PAIR;
+typedef struct eco_span eco_rtype_SPAN;
 typedef struct eco_strs eco_rtype_STRS;
 typedef struct eco_list eco_rtype_LIST;
 
@@ -131,6 +135,8 @@ struct eco_record {
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
+struct eco_ctx;
+
 /** What a run may use from outside. Pure operations see NULL hooks in the browser. */
 struct eco_ctx {
     struct eco_arena *arena;      /* results live here until it is reset; borrowed */
@@ -138,7 +144,15 @@ struct eco_ctx {
     const char *host_gpu_name;      /* as the driver says it, or NULL */
     /* Reads a model from a path; NULL where there are no files. */
     int (*open_model)(const char *path, struct eco_model *out, struct eco_err *err);
+    /* Reads a whole file into the arena; NULL where there are no files. */
+    int (*read_file)(struct eco_ctx *ctx, const char *path, struct eco_str *out,
+                     struct eco_err *err);
+    /* Writes a whole file or nothing; NULL where there are no files. */
+    int (*write_file)(const char *path, const void *bytes, size_t len, bool force,
+                      struct eco_err *err);
+    bool want_chart; /* views and --svg need chart data; JSON does not */
     int64_t now_unix_ms;
+    void (*timestamp)(int64_t unix_ms, char out[32]); /* ISO 8601; NULL: the epoch is written */
     struct eco_buf *warnings; /* lines for stderr; NULL: dropped */
 };
 

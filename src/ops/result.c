@@ -33,7 +33,7 @@ static void list_json(const struct eco_record *sub, const struct eco_list *list,
     eco_jw_array_end(w);
 }
 
-static void pair_json(const struct eco_pair *p, struct eco_json_writer *w)
+static void span_json(const struct eco_span *p, struct eco_json_writer *w)
 {
     if (!p->have) {
         eco_jw_null(w);
@@ -59,7 +59,7 @@ static void field_json(const struct eco_field *f, const void *p, struct eco_json
     case ECO_F_I64: eco_jw_i64(w, *(const int64_t *)p); break;
     case ECO_F_BOOL: eco_jw_bool(w, *(const bool *)p); break;
     case ECO_F_STR: eco_jw_str(w, *(const char *const *)p); break;
-    case ECO_F_PAIR: pair_json(p, w); break;
+    case ECO_F_SPAN: span_json(p, w); break;
     case ECO_F_STRS: {
         const struct eco_strs *s = p;
         eco_jw_array(w);
@@ -98,7 +98,7 @@ static void num_csv(double v, struct eco_buf *out)
 static void field_csv(const struct eco_field *f, const void *p, struct eco_buf *out)
 {
     const struct eco_opt *opt = p;
-    const struct eco_pair *pair = p;
+    const struct eco_span *span = p;
     const struct eco_strs *strs = p;
     const char *text = f->type == ECO_F_STR ? *(const char *const *)p : NULL;
     switch (f->type) {
@@ -111,11 +111,11 @@ static void field_csv(const struct eco_field *f, const void *p, struct eco_buf *
             eco_csv_put(out, text, strlen(text));
         }
         break;
-    case ECO_F_PAIR:
-        if (pair->have) {
-            num_csv(pair->lo, out);
+    case ECO_F_SPAN:
+        if (span->have) {
+            num_csv(span->lo, out);
             eco_buf_putc(out, ';');
-            num_csv(pair->hi, out);
+            num_csv(span->hi, out);
         }
         break;
     case ECO_F_STRS: {
@@ -190,7 +190,7 @@ static void type_or_null(struct eco_json_writer *w, const char *type)
 
 static void record_members(const struct eco_record *rec, struct eco_json_writer *w);
 
-static void pair_members(struct eco_json_writer *w)
+static void span_members(struct eco_json_writer *w)
 {
     type_or_null(w, "array");
     eco_jw_key(w, "items");
@@ -219,7 +219,7 @@ static void field_schema(const struct eco_field *f, struct eco_json_writer *w)
     case ECO_F_I64: eco_jw_kv_str(w, "type", "integer"); break;
     case ECO_F_BOOL: eco_jw_kv_str(w, "type", "boolean"); break;
     case ECO_F_STR: type_or_null(w, "string"); break;
-    case ECO_F_PAIR: pair_members(w); break;
+    case ECO_F_SPAN: span_members(w); break;
     case ECO_F_STRS: strings_members(w); break;
     case ECO_F_OBJ:
         eco_jw_kv_str(w, "type", "object");

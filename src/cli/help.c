@@ -1,0 +1,252 @@
+#include "help.h"
+
+#include "base/num.h"
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *value_word(const struct eco_param *p)
+{
+    switch (p->type) {
+    case ECO_T_F64: return "NUMBER";
+    case ECO_T_I64: return "N";
+    case ECO_T_BOOL: return "";
+    case ECO_T_LIST_F64: return "N,N,…";
+    case ECO_T_LIST_STR: return "NAME,NAME,…";
+    case ECO_T_STR: break;
+    }
+    return p->flags & ECO_PF_PATH ? "FILE" : "NAME";
+}
+
+/* "--max-latency-ms" from "max_latency_ms" */
+static void option_name(const char *name, char out[64])
+{
+    size_t n = 0;
+    for (; name[n] && n < 63; n++) {
+        out[n] = name[n] == '_' ? '-' : name[n];
+    }
+    out[n] = '\0';
+}
+
+static void range_words(const struct eco_param *p, struct eco_buf *out)
+{
+    if (p->lo != p->hi) {
+        char lo[ECO_NUM_MAX], hi[ECO_NUM_MAX];
+        eco_num_format(p->lo, lo);
+        eco_num_format(p->hi, hi);
+        eco_buf_printf(out, " [%s%s to %s%s%s]", p->flags & ECO_PF_LO_OPEN ? "above " : "", lo, hi,
+                       p->unit[0] ? " " : "", p->unit);
+    }
+    if (p->choices && p->choices[0] != '@') {
+        eco_buf_printf(out, " [%s]", p->choices);
+    }
+    if (p->def) {
+        eco_buf_printf(out, " (default %s)", p->def);
+    }
+}
+
+/* Words of `text` after `column`, wrapped at `width`, later lines indented by `indent`. */
+static void wrapped(struct eco_buf *out, const char *text, size_t column, size_t indent, size_t width)
+{
+    for (const char *at = text; *at;) {
+        at += strspn(at, " ");
+        size_t n = strcspn(at, " ");
+        size_t w = eco_str_width(at, n);
+        if (n == 0) {
+            break;
+        }
+        if (column + w + 1 > width && column > indent) {
+            eco_buf_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            eco_buf_putc(out, ' ');
+            column++;
+        }
+        eco_buf_put(out, at, n);
+        column += w;
+        at += n;
+    }
+    eco_buf_putc(out, '\n');
+}
+
+#define OPTION_COLUMN 28
+
+static void option_line(const char *name, const char *value, const char *help, int width,
+                        struct eco_buf *out)
+{
+    char left[96];
+    snprintf(left, sizeof(left), "  %s%s%s", name, value[0] ? " " : "", value);
+    size_t w = eco_str_width(left, strlen(left));
+    eco_buf_puts(out, left);
+    if (w >= OPTION_COLUMN) {
+        eco_buf_printf(out, "\n%*s", OPTION_COLUMN, "");
+    } else {
+        eco_buf_printf(out, "%*s", (int)(OPTION_COLUMN - w), "");
+    }
+    wrapped(out, help, OPTION_COLUMN, OPTION_COLUMN, (size_t)width);
+}
+
+static void param_line(const struct eco_param *p, int width, struct eco_buf *out)
+{
+    char name[80] = "--";
+    struct eco_buf help = ECO_BUF_INIT;
+    option_name(p->name, name + 2);
+    eco_buf_puts(&help, p->help);
+    range_words(p, &help);
+    option_line(name, value_word(p), eco_buf_str(&help), width, out);
+    eco_buf_done(&help);
+}
+
+static void usage_line(const struct eco_op *op, struct eco_buf *out)
+{
+    eco_buf_printf(out, "usage: ecocompute %s", op->name);
+    for (size_t i = 0; i < op->n_params; i++) {
+        const struct eco_param *p = &op->params[i];
+        if (p->flags & ECO_PF_POSITIONAL) {
+            bool must = p->flags & ECO_PF_REQUIRED;
+            eco_buf_puts(out, must ? " " : " [");
+            for (const char *c = p->name; *c; c++) {
+                eco_buf_putc(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 32) : *c);
+            }
+            eco_buf_puts(out, must ? "" : "]");
+        }
+    }
+    eco_buf_puts(out, " [options]\n");
+}
+
+void cli_help_op(const struct eco_op *op, int width, struct eco_buf *out)
+{
+    eco_buf_printf(out, "ecocompute %s - %s\n\n", op->name, op->summary);
+    usage_line(op, out);
+    eco_buf_putc(out, '\n');
+    wrapped(out, op->about, 0, 0, (size_t)width);
+    eco_buf_puts(out, "\noptions:\n");
+    for (size_t i = 0; i < op->n_params; i++) {
+        param_line(&op->params[i], width, out);
+    }
+    eco_buf_puts(out, "\ncommon options:\n");
+    for (size_t i = 0; i < cli_common_count; i++) {
+        const struct cli_common *c = &cli_common_options[i];
+        if (op->batch || strcmp(c->name, "--batch-file") != 0) {
+            option_line(c->name, c->value ? c->value : "", c->help, width, out);
+        }
+    }
+    eco_buf_puts(out, "\nexamples:\n");
+    for (const char *e = op->examples; e && *e;) {
+        size_t n = strcspn(e, "\n");
+        eco_buf_printf(out, "  %.*s\n", (int)n, e);
+        e += n + (e[n] == '\n');
+    }
+}
+
+static const char exits[] = "exit status: 0 done, 1 the answer is no, 2 wrong command line, 3 wrong "
+                            "content of a file, 4 device or permission, 70 internal";
+
+void cli_help_all(struct eco_buf *out)
+{
+    eco_buf_puts(out, "ecocompute - does quantization lower the energy of LLM inference, or raise it?\n\n"
+                      "usage: ecocompute COMMAND [options]\n\n");
+    for (size_t i = 0; i < eco_ops_count; i++) {
+        eco_buf_printf(out, "  %-10s %s\n", eco_ops[i].name, eco_ops[i].summary);
+    }
+    eco_buf_puts(out, "  help       this text; help COMMAND; help --man; help --completion bash|zsh|fish\n\n");
+    eco_buf_printf(out, "%s\n", exits);
+}
+
+void cli_help_welcome(const struct eco_ctx *ctx, struct eco_buf *out)
+{
+    eco_buf_puts(out, "ecocompute: does quantization lower the energy of LLM inference, or raise it?\n\n");
+    if (ctx->host_gpu) {
+        eco_buf_printf(out, "  card here  %s (%s)\n", ctx->host_gpu_name, ctx->host_gpu->name);
+    } else if (ctx->host_gpu_name) {
+        eco_buf_printf(out, "  card here  %s, not in the card table\n", ctx->host_gpu_name);
+    } else {
+        eco_buf_puts(out, "  card here  none found; say --gpu NAME (ecocompute gpus lists them)\n");
+    }
+    const char *gpu = ctx->host_gpu ? "" : " rtx4090";
+    eco_buf_printf(out, "\n  ecocompute estimate Qwen2.5-7B%s%s   # will quantization save here?\n", gpu,
+                   gpu[0] ? " NF4" : "");
+    eco_buf_printf(out, "  ecocompute optimize Qwen2.5-7B%s       # what should I deploy?\n", gpu);
+    eco_buf_puts(out, "  ecocompute doctor                            # what can be measured here?\n\n"
+                      "All commands: ecocompute help\n");
+}
+
+/* ---- man page ------------------------------------------------------------------------------ */
+
+/* A leading '.' or '\'' is a request in roff, '-' and '\' are escaped. */
+static void roff(struct eco_buf *out, const char *text)
+{
+    if (*text == '.' || *text == '\'') {
+        eco_buf_puts(out, "\\&");
+    }
+    for (; *text; text++) {
+        if (*text == '\\' || *text == '-') {
+            eco_buf_putc(out, '\\');
+        }
+        eco_buf_putc(out, *text);
+    }
+}
+
+static void man_option(const char *name, const char *value, const char *help, struct eco_buf *out)
+{
+    eco_buf_puts(out, ".TP\n.B ");
+    roff(out, name);
+    if (value[0]) {
+        eco_buf_puts(out, " \\fI");
+        roff(out, value);
+        eco_buf_puts(out, "\\fR");
+    }
+    eco_buf_putc(out, '\n');
+    roff(out, help);
+    eco_buf_putc(out, '\n');
+}
+
+static void man_op(const struct eco_op *op, struct eco_buf *out)
+{
+    eco_buf_printf(out, ".SS ecocompute %s\n", op->name);
+    roff(out, op->summary);
+    eco_buf_puts(out, "\n.PP\n");
+    roff(out, op->about);
+    eco_buf_putc(out, '\n');
+    for (size_t i = 0; i < op->n_params; i++) {
+        const struct eco_param *p = &op->params[i];
+        char name[80] = "--";
+        struct eco_buf help = ECO_BUF_INIT;
+        option_name(p->name, name + 2);
+        eco_buf_puts(&help, p->help);
+        range_words(p, &help);
+        man_option(name, value_word(p), eco_buf_str(&help), out);
+        eco_buf_done(&help);
+    }
+    eco_buf_puts(out, ".PP\nExamples:\n.nf\n");
+    for (const char *e = op->examples; e && *e;) {
+        char line[256];
+        size_t n = strcspn(e, "\n");
+        snprintf(line, sizeof(line), "%.*s", (int)n, e);
+        roff(out, line);
+        eco_buf_putc(out, '\n');
+        e += n + (e[n] == '\n');
+    }
+    eco_buf_puts(out, ".fi\n");
+}
+
+void cli_help_man(struct eco_buf *out)
+{
+    eco_buf_puts(out, ".TH ECOCOMPUTE 1 \"\" \"ecocompute " ECO_VERSION "\" \"User Commands\"\n"
+                      ".SH NAME\necocompute \\- energy of quantized LLM inference, predicted and measured\n"
+                      ".SH SYNOPSIS\n.B ecocompute\n.I COMMAND\n[\\fIoptions\\fR]\n.SH DESCRIPTION\n"
+                      "On this GPU, for this model, does quantization lower the energy per token or raise "
+                      "it?\nEvery number says how it is known, with its range and source.\n.SH COMMANDS\n");
+    for (size_t i = 0; i < eco_ops_count; i++) {
+        man_op(&eco_ops[i], out);
+    }
+    eco_buf_puts(out, ".SH COMMON OPTIONS\n");
+    for (size_t i = 0; i < cli_common_count; i++) {
+        const struct cli_common *c = &cli_common_options[i];
+        man_option(c->name, c->value ? c->value : "", c->help, out);
+    }
+    eco_buf_puts(out, ".SH EXIT STATUS\n");
+    roff(out, exits);
+    eco_buf_puts(out, "\n.SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colours\n");
+}

@@ -1,0 +1,198 @@
+/*
+ * The command line: argv -> an operation's arguments -> run -> table, JSON, CSV, Markdown or HTML.
+ * Everything it knows about operations it reads from the table in ops/ops.c.
+ */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "batch_file.h"
+#include "complete.h"
+#include "help.h"
+#include "host.h"
+#include "options.h"
+#include "ops/args.h"
+#include "ops/doc.h"
+#include "ops/result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARENA_LIMIT ((size_t)256 << 20)
+
+/* Everything printed goes through here: a full disk or a closed pipe is an error, not silence. */
+static int put_out(const struct eco_buf *b)
+{
+    if (!eco_buf_ok(b)) {
+        fputs("ecocompute: out of memory\n", stderr);
+        return 70;
+    }
+    if (fwrite(eco_buf_str(b), 1, b->len, stdout) != b->len || fflush(stdout) != 0) {
+        if (errno != EPIPE) {
+            fprintf(stderr, "ecocompute: cannot write the output: %s\n", strerror(errno));
+        }
+        return 4;
+    }
+    return 0;
+}
+
+static int fail(const struct eco_err *err, const char *verb)
+{
+    if (err->line > 0) {
+        fprintf(stderr, "ecocompute: %s (line %ld, column %ld)\n", err->message, err->line, err->column);
+    } else {
+        fprintf(stderr, "ecocompute: %s\n", err->message);
+    }
+    int code = err->code;
+    if (verb && (code == ECO_E_UNKNOWN_PARAM || code == ECO_E_MISSING || code == ECO_E_USAGE)) {
+        fprintf(stderr, "see: ecocompute %s --help\n", verb);
+    }
+    return eco_err_exit_status(code);
+}
+
+static void render(const struct eco_op *op, const void *result, const struct cli_options *o,
+                   struct eco_arena *arena, struct eco_buf *out)
+{
+    struct eco_doc doc;
+    struct eco_json_writer w;
+    switch (o->format) {
+    case CLI_JSON:
+        eco_jw_init(&w, out, isatty(STDOUT_FILENO) ? 2 : 0);
+        eco_result_json(op->result, result, &w);
+        eco_buf_putc(out, '\n');
+        return;
+    case CLI_CSV: eco_result_csv(op->result, result, out); return;
+    case CLI_TABLE: eco_doc_init(&doc, ECO_DOC_TEXT, out, arena, o->width); break;
+    case CLI_MARKDOWN: eco_doc_init(&doc, ECO_DOC_MARKDOWN, out, arena, o->width); break;
+    case CLI_HTML: eco_doc_init(&doc, ECO_DOC_HTML, out, arena, o->width); break;
+    }
+    doc.color = o->color;
+    doc.ascii = o->ascii;
+    doc.quiet = o->quiet;
+    op->view(&doc, result);
+    eco_doc_end(&doc);
+}
+
+/* One run: arguments are set, results printed, warnings on stderr. */
+static int run_once(const struct eco_op *op, struct eco_ctx *ctx, const void *args,
+                    const struct cli_options *o)
+{
+    struct eco_err err = {0};
+    struct eco_buf out = ECO_BUF_INIT, warnings = ECO_BUF_INIT;
+    void *result = eco_arena_alloc(ctx->arena, op->result->size);
+    ctx->warnings = &warnings;
+    ctx->want_chart = o->format == CLI_TABLE || o->format == CLI_MARKDOWN || o->format == CLI_HTML;
+    int rc = result ? op->run(ctx, args, result, &err)
+                    : eco_err_set(&err, ECO_E_NO_MEMORY, "", "out of memory");
+    int status = 0;
+    if (rc) {
+        status = fail(&err, op->name);
+    } else {
+        render(op, result, o, ctx->arena, &out);
+        status = put_out(&out);
+    }
+    if (warnings.len && !o->quiet) {
+        fputs(eco_buf_str(&warnings), stderr);
+    }
+    eco_buf_done(&warnings);
+    eco_buf_done(&out);
+    return status;
+}
+
+static int run_op(const struct eco_op *op, int argc, char **argv, struct eco_ctx *ctx)
+{
+    struct eco_err err = {0};
+    struct cli_options o;
+    void *args = eco_arena_alloc(ctx->arena, op->args_size);
+    int rc = args ? eco_args_init(op, args, ctx->arena, &err)
+                  : eco_err_set(&err, ECO_E_NO_MEMORY, "", "out of memory");
+    if (rc == 0) {
+        rc = cli_options_read(op, argc, argv, args, ctx->arena, &o, &err);
+    }
+    if (rc) {
+        return fail(&err, op->name);
+    }
+    if (o.help) {
+        struct eco_buf out = ECO_BUF_INIT;
+        cli_help_op(op, o.width, &out);
+        int status = put_out(&out);
+        eco_buf_done(&out);
+        return status;
+    }
+    if (o.batch_file) {
+        rc = cli_batch_run(op, ctx, args, o.batch_file, &err);
+        return rc ? fail(&err, op->name) : 0;
+    }
+    rc = eco_args_finish(op, args, &err);
+    return rc ? fail(&err, op->name) : run_once(op, ctx, args, &o);
+}
+
+static int unknown_verb(const char *verb)
+{
+    const char *best = NULL;
+    int nearest = 4;
+    for (size_t i = 0; i < eco_ops_count; i++) {
+        int d = eco_str_distance(verb, strlen(verb), eco_ops[i].name, strlen(eco_ops[i].name), 3);
+        if (d < nearest) {
+            nearest = d, best = eco_ops[i].name;
+        }
+    }
+    fprintf(stderr, best ? "ecocompute: no command '%.40s': did you mean '%s'?\n"
+                         : "ecocompute: no command '%.40s'; see: ecocompute help\n", verb, best);
+    return 2;
+}
+
+/* `help`, `help VERB`, `help --man`, `help --completion SHELL`: text about the table itself. */
+static int run_help(int argc, char **argv)
+{
+    struct eco_buf out = ECO_BUF_INIT;
+    int status = 0;
+    if (argc > 0 && strcmp(argv[0], "--man") == 0) {
+        cli_help_man(&out);
+    } else if (argc > 1 && strcmp(argv[0], "--completion") == 0) {
+        status = cli_complete(argv[1], &out);
+    } else if (argc > 0) {
+        const struct eco_op *op = eco_op_find(argv[0]);
+        if (!op) {
+            return unknown_verb(argv[0]);
+        }
+        cli_help_op(op, 80, &out);
+    } else {
+        cli_help_all(&out);
+    }
+    status = status ? status : put_out(&out);
+    eco_buf_done(&out);
+    return status;
+}
+
+static int dispatch(int argc, char **argv, struct eco_ctx *ctx)
+{
+    const char *verb = argc > 1 ? argv[1] : NULL;
+    if (!verb) {
+        struct eco_buf out = ECO_BUF_INIT;
+        cli_help_welcome(ctx, &out);
+        int status = put_out(&out);
+        eco_buf_done(&out);
+        return status;
+    }
+    if (strcmp(verb, "help") == 0 || strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
+        return run_help(argc - 2, argv + 2);
+    }
+    if (strcmp(verb, "--version") == 0) {
+        verb = "version";
+    }
+    const struct eco_op *op = eco_op_find(verb);
+    return op ? run_op(op, argc - 2, argv + 2, ctx) : unknown_verb(verb);
+}
+
+int main(int argc, char **argv)
+{
+    struct eco_arena arena;
+    struct eco_ctx ctx;
+    eco_arena_init(&arena, ARENA_LIMIT);
+    cli_host_init(&ctx, &arena);
+    int status = dispatch(argc, argv, &ctx);
+    eco_arena_done(&arena);
+    return status;
+}

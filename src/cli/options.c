@@ -1,0 +1,178 @@
+#include "options.h"
+
+#include "ops/args.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const struct cli_common cli_common_options[] = {
+    {"--json", NULL, "the result as one JSON document"},
+    {"--format", "table|json|csv|markdown|html", "how to print the result"},
+    {"--batch-file", "FILE.jsonl", "one JSON request a line, one JSON result a line, errors in place"},
+    {"--quiet", NULL, "the answer only: no next steps, no warnings"},
+    {"--no-color", NULL, "no colours (also NO_COLOR)"},
+    {"--ascii", NULL, "plain ASCII charts"},
+    {"--lang", "en", "language of the texts"},
+    {"--help", NULL, "this text"},
+};
+const size_t cli_common_count = ECO_COUNT(cli_common_options);
+
+static int terminal_width(void)
+{
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
+        return size.ws_col > 140 ? 140 : size.ws_col;
+    }
+    return 100;
+}
+
+static void defaults(struct cli_options *o)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool plain = (no_color && no_color[0]) || (term && strcmp(term, "dumb") == 0);
+    *o = (struct cli_options){.format = CLI_TABLE,
+                              .color = isatty(STDOUT_FILENO) && !plain,
+                              .width = terminal_width()};
+}
+
+static int set_format(struct cli_options *o, const char *v, struct eco_err *err)
+{
+    static const char *const names[] = {"table", "json", "csv", "markdown", "html"};
+    for (size_t i = 0; i < ECO_COUNT(names); i++) {
+        if (strcmp(v, names[i]) == 0) {
+            o->format = (enum cli_format)i;
+            return 0;
+        }
+    }
+    return eco_err_set(err, ECO_E_UNKNOWN_NAME, "format",
+                       "unknown format '%.40s': table, json, csv, markdown or html", v);
+}
+
+/* A word "--name=value" or "--name value": where the name ends and what the value is. */
+struct word {
+    const char *name;
+    size_t len;
+    const char *inline_value; /* after '=', or NULL */
+};
+
+static struct word split(const char *arg)
+{
+    const char *name = arg + 2, *eq = strchr(name, '=');
+    return (struct word){name, eq ? (size_t)(eq - name) : strlen(name), eq ? eq + 1 : NULL};
+}
+
+static bool is(const struct word *w, const char *name)
+{
+    return strlen(name) == w->len && strncmp(w->name, name, w->len) == 0;
+}
+
+static int value_of(const struct word *w, int argc, char **argv, int *i, const char **value,
+                    struct eco_err *err)
+{
+    if (w->inline_value) {
+        *value = w->inline_value;
+        return 0;
+    }
+    if (*i + 1 >= argc) {
+        return eco_err_set(err, ECO_E_MISSING, "", "'--%.*s' needs a value", (int)w->len, w->name);
+    }
+    *value = argv[++*i];
+    return 0;
+}
+
+/* 1: it was a common option, 0: it was not. */
+static int common_option(const struct word *w, int argc, char **argv, int *i,
+                         const struct eco_op *op, struct cli_options *o, struct eco_err *err)
+{
+    const char *v = NULL;
+    int rc = 0;
+    if (is(w, "json")) {
+        o->format = CLI_JSON;
+    } else if (is(w, "quiet")) {
+        o->quiet = true;
+    } else if (is(w, "no-color")) {
+        o->color = false;
+    } else if (is(w, "ascii")) {
+        o->ascii = true;
+    } else if (is(w, "help")) {
+        o->help = true;
+    } else if (is(w, "format")) {
+        rc = value_of(w, argc, argv, i, &v, err);
+        rc = rc ? rc : set_format(o, v, err);
+    } else if (is(w, "lang")) {
+        rc = value_of(w, argc, argv, i, &v, err);
+        if (rc == 0 && strcmp(v, "en") != 0) {
+            rc = eco_err_set(err, ECO_E_UNSUPPORTED, "lang",
+                             "language '%.20s' is not there yet: en", v);
+        }
+    } else if (is(w, "batch-file")) {
+        rc = value_of(w, argc, argv, i, &o->batch_file, err);
+        if (rc == 0 && !op->batch) {
+            rc = eco_err_set(err, ECO_E_UNSUPPORTED, "batch_file", "'%s' takes no --batch-file",
+                             op->name);
+        }
+    } else {
+        return 0;
+    }
+    return rc ? rc : 1;
+}
+
+static int own_option(const struct eco_op *op, const struct word *w, int argc, char **argv, int *i,
+                      void *args, struct eco_arena *arena, struct eco_err *err)
+{
+    const struct eco_param *p = eco_args_find(op, w->name, w->len);
+    const char *v = "true";
+    if (!p) {
+        return eco_args_unknown(op, w->name, w->len, err);
+    }
+    int rc = 0;
+    if (p->type != ECO_T_BOOL || w->inline_value) {
+        rc = value_of(w, argc, argv, i, &v, err);
+    }
+    return rc ? rc : eco_args_set(op, args, arena, p, v, strlen(v), err);
+}
+
+/* The n-th positional parameter that was not given by name. */
+static int positional(const struct eco_op *op, const char *word, size_t *next, void *args,
+                      struct eco_arena *arena, struct eco_err *err)
+{
+    for (; *next < op->n_params; (*next)++) {
+        const struct eco_param *p = &op->params[*next];
+        if ((p->flags & ECO_PF_POSITIONAL) && !eco_args_have(op, args, p->offset)) {
+            (*next)++;
+            return eco_args_set(op, args, arena, p, word, strlen(word), err);
+        }
+    }
+    return eco_err_set(err, ECO_E_USAGE, "", "'%.60s' is one word too many", word);
+}
+
+int cli_options_read(const struct eco_op *op, int argc, char **argv, void *args,
+                     struct eco_arena *arena, struct cli_options *out, struct eco_err *err)
+{
+    size_t next = 0;
+    bool only_words = false;
+    defaults(out);
+    for (int i = 0; i < argc; i++) {
+        const char *arg = argv[i];
+        int rc = 0;
+        if (!only_words && strcmp(arg, "--") == 0) {
+            only_words = true;
+        } else if (!only_words && strcmp(arg, "-h") == 0) {
+            out->help = true;
+        } else if (!only_words && strncmp(arg, "--", 2) == 0) {
+            struct word w = split(arg);
+            rc = common_option(&w, argc, argv, &i, op, out, err);
+            rc = rc == 0 ? own_option(op, &w, argc, argv, &i, args, arena, err) : rc > 0 ? 0 : rc;
+        } else if (!only_words && arg[0] == '-' && arg[1] && !(arg[1] >= '0' && arg[1] <= '9')) {
+            rc = eco_err_set(err, ECO_E_USAGE, "", "unknown option '%.40s': options are --long", arg);
+        } else {
+            rc = positional(op, arg, &next, args, arena, err);
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,100 @@
+#include "chart_data.h"
+
+#include "base/num.h"
+#include "dataset/dataset.h"
+#include "dataset/predictor.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CURVE_POINTS 48
+#define CURVE_LO_B 0.3
+#define CURVE_HI_B 100.0
+
+static int no_memory(struct eco_err *err)
+{
+    return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+}
+
+static int add_curve(struct eco_question *q, const struct eco_answer *a,
+                     struct eco_chart_crossover *out, struct eco_err *err)
+{
+    struct eco_chart_curve *curve = eco_arena_array(q->ctx->arena, CURVE_POINTS, sizeof(*curve));
+    double sizes[CURVE_POINTS];
+    struct eco_band bands[CURVE_POINTS];
+    double lo = fmin(CURVE_LO_B, q->model.params_b), hi = fmax(CURVE_HI_B, q->model.params_b);
+    struct eco_predict_query pq = {.precision = a->precision,
+                                   .gpu = q->gpu,
+                                   .arch = q->arch,
+                                   .params_total_b = q->model.params_b,
+                                   .engine = q->engine,
+                                   .batch = q->batch};
+    if (!curve) {
+        return no_memory(err);
+    }
+    for (int i = 0; i < CURVE_POINTS; i++) {
+        sizes[i] = lo * pow(hi / lo, i / (double)(CURVE_POINTS - 1));
+    }
+    int rc = eco_predict_curve(&eco_predictor_default, &pq, sizes, CURVE_POINTS, bands, err);
+    for (int i = 0; rc == 0 && i < CURVE_POINTS; i++) {
+        curve[i] = (struct eco_chart_curve){sizes[i], bands[i]};
+    }
+    out->curve = curve;
+    out->curve_count = CURVE_POINTS;
+    return rc;
+}
+
+/* Measured pairs of this precision on this card, else on its class. */
+static bool on_chart(const struct eco_question *q, const struct eco_answer *a,
+                     const struct eco_row *r)
+{
+    bool card = q->gpu ? strcmp(q->gpu->name, r->gpu) == 0 : r->arch == q->arch;
+    return card && !r->excluded && r->precision == a->precision && isfinite(r->delta_pct) &&
+           isfinite(r->params_b) && (double)r->batch == q->batch &&
+           r->power_basis == ECO_POWER_GROSS;
+}
+
+static int add_marks(struct eco_question *q, const struct eco_answer *a,
+                     struct eco_chart_crossover *out, struct eco_err *err)
+{
+    size_t total = eco_dataset_row_count(), n = 0;
+    struct eco_chart_mark *marks = eco_arena_array(q->ctx->arena, total, sizeof(*marks));
+    if (!marks) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < total; i++) {
+        struct eco_row r;
+        if (eco_dataset_row(i, &r) && on_chart(q, a, &r)) {
+            marks[n++] = (struct eco_chart_mark){
+                r.params_b, r.delta_pct, r.n_trials,
+                eco_step_fmt(q->ctx, "%s, %s, n=%d, %s", r.gpu, r.model, r.n_trials, r.session)};
+        }
+    }
+    out->marks = marks;
+    out->mark_count = n;
+    return 0;
+}
+
+int eco_chart_data_crossover(struct eco_question *q, const struct eco_answer *a,
+                             struct eco_chart_crossover *out, struct eco_err *err)
+{
+    const struct eco_predict_answer *c = &a->change;
+    memset(out, 0, sizeof(*out));
+    out->title = eco_step_fmt(q->ctx, "%s on %s", eco_precision_name(a->precision), eco_step_where(q));
+    out->subtitle = q->batch == 1
+                        ? "change in energy per token against 16 bit, by model size"
+                        : eco_step_fmt(q->ctx, "change in energy per token against 16 bit, by model "
+                                               "size, batch %g", q->batch);
+    out->source = eco_step_fmt(q->ctx, "%s; %d measured pairs of grades A to C; GPU board power",
+                               eco_basis_name(c->basis), c->n_points);
+    out->crossover_b = c->crossover.have ? c->crossover.median : (double)NAN;
+    out->point_b = q->model.params_b;
+    out->point_pct = c->delta_pct.median;
+    out->point_lo_pct = c->delta_pct.lo95;
+    out->point_hi_pct = c->delta_pct.hi95;
+    out->point_label = q->known_model
+                           ? eco_arena_strdup(q->ctx->arena, q->model.name, strlen(q->model.name))
+                           : eco_step_fmt(q->ctx, "%.3g B", q->model.params_b);
+    int rc = add_curve(q, a, out, err);
+    return rc ? rc : add_marks(q, a, out, err);
+}

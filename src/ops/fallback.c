@@ -1,0 +1,137 @@
+#include "fallback.h"
+
+#include "dataset/dataset.h"
+#include "runs.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *why_not_measured(struct eco_ctx *ctx, const struct eco_run_source *s, size_t n)
+{
+    if (n == 0) {
+        return "data set (no power source was looked for)";
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(s[i].status, "unavailable") != 0) {
+            return eco_step_fmt(ctx, "data set (%s is readable, but this version has no measuring "
+                                     "workload yet)", s[i].name);
+        }
+    }
+    return eco_step_fmt(ctx, "data set (no usable power source: %s%s%s)", s[0].name,
+                        s[0].reason ? ", " : "", s[0].reason ? s[0].reason : "");
+}
+
+/* measured belongs to runs with a power source; a prediction at a measured point is interpolated. */
+static enum eco_basis fallback_basis(enum eco_basis b)
+{
+    return b == ECO_BASIS_MEASURED || b == ECO_BASIS_COMPUTED ? ECO_BASIS_INTERPOLATED
+           : b == ECO_BASIS_MODELLED                          ? ECO_BASIS_EXTRAPOLATED
+                                                              : b;
+}
+
+static void fill_predicted(struct eco_fallback *f, struct eco_run_predicted *p, bool baseline)
+{
+    const struct eco_answer *a = &f->answer;
+    const struct eco_predict_answer *c = &a->change;
+    p->basis = fallback_basis(c->basis);
+    p->confidence = c->confidence;
+    p->calibration = "ecocompute";
+    p->n_rows = c->n_points;
+    p->n_sessions = c->n_sessions;
+    p->reason = f->estimate.reason;
+    if (!baseline) {
+        p->delta_pct = c->delta_pct;
+        p->p_saves_frac = c->p_saves;
+        p->crossover_b = c->crossover.have ? c->crossover.median : (double)NAN;
+    }
+    if (a->have_energy) {
+        const struct eco_energy *e = baseline ? &a->fp16 : &a->energy;
+        p->j_per_token = e->j_per_1k.median / 1e3;
+        p->j_per_token_lo95 = e->j_per_1k.lo95 / 1e3;
+        p->j_per_token_hi95 = e->j_per_1k.hi95 / 1e3;
+        p->base_j_per_token = a->fp16.j_per_1k.median / 1e3;
+    }
+}
+
+static void fill_arm(struct eco_fallback *f, struct eco_run_arm *arm, bool baseline)
+{
+    const struct eco_answer *a = &f->answer;
+    eco_run_arm_init(arm);
+    arm->precision = baseline ? ECO_PREC_FP16 : a->precision;
+    arm->engine = eco_engine_name(a->engine);
+    arm->basis = a->have_energy ? fallback_basis(a->change.basis) : ECO_BASIS_UNAVAILABLE;
+    arm->reason = f->run.measurement_source;
+    arm->level = ECO_RUN_LEVEL_L0;
+    fill_predicted(f, &arm->predicted, baseline);
+    if (a->have_energy) {
+        arm->j_per_token = arm->predicted.j_per_token;
+        arm->base_j_per_token = arm->predicted.base_j_per_token;
+        arm->delta.pct = baseline ? 0.0 : a->change.delta_pct.median;
+        arm->delta.lo95_pct = baseline ? (double)NAN : a->change.delta_pct.lo95;
+        arm->delta.hi95_pct = baseline ? (double)NAN : a->change.delta_pct.hi95;
+        arm->delta.n = 0;
+        arm->delta.method = "predicted from the data set for a new session";
+    }
+}
+
+static void fill_run(struct eco_fallback *f, const struct eco_run_source *s, size_t n)
+{
+    struct eco_question *q = &f->question;
+    struct eco_run *run = &f->run;
+    char *stamp = eco_arena_alloc(q->ctx->arena, 32);
+    eco_run_init(run);
+    if (stamp && q->ctx->timestamp) {
+        q->ctx->timestamp(q->ctx->now_unix_ms, stamp);
+    }
+    run->tool_version = ECO_VERSION;
+    run->timestamp_utc = stamp && stamp[0] ? stamp : "1970-01-01T00:00:00.000Z";
+    run->scenario = "SingleStream";
+    run->protocol = "v1";
+    run->measurement_source = why_not_measured(q->ctx, s, n);
+    run->method = "predicted from published measurements (no on-device measurement)";
+    run->data_sha256 = eco_dataset_digest_all();
+    run->data_version = ECO_VERSION;
+    run->gpu_name = q->gpu_name ? q->gpu_name : eco_step_where(q);
+    run->arch = q->arch;
+    run->accelerator_count = 1;
+    run->boundary = ECO_RUN_BOUNDARY_GPU_BOARD;
+    run->model = q->model;
+    run->batch = (int)q->batch;
+    run->context_tokens = q->prompt_tokens + q->gen_tokens;
+    run->prompt_tokens = q->prompt_tokens;
+    run->generated_tokens = q->gen_tokens;
+    run->sample_rate_hz = 0;
+    run->sources = s;
+    run->source_count = n;
+    run->arms = f->arms;
+    run->arm_count = 2;
+    run->baseline_arm = 0;
+}
+
+int eco_fallback_prepare(struct eco_ctx *ctx, const struct eco_args_target *target,
+                         const char *precision, double batch, const struct eco_run_source *sources,
+                         size_t n_sources, struct eco_fallback *out, struct eco_err *err)
+{
+    struct eco_question *q = &out->question;
+    memset(&out->estimate, 0, sizeof(out->estimate));
+    int rc = eco_step_target(ctx, target, q, err);
+    rc = rc ? rc : eco_step_precision(precision, ECO_PREC_NF4, "precision", &q->precision, err);
+    if (rc == 0 && (q->precision == ECO_PREC_FP16 || q->precision == ECO_PREC_BF16)) {
+        rc = eco_err_set(err, ECO_E_INVALID, "precision",
+                         "'precision' must be a quantized one: 16 bit is the baseline and is always "
+                         "there");
+    }
+    if (rc) {
+        return rc;
+    }
+    q->batch = batch;
+    q->context_tokens = q->prompt_tokens + q->gen_tokens;
+    rc = eco_step_estimate(q, &out->estimate, err);
+    rc = rc ? rc : eco_step_answer(q, q->precision, &out->answer, err);
+    if (rc == 0) {
+        fill_run(out, sources, n_sources);
+        fill_arm(out, &out->arms[0], true);
+        fill_arm(out, &out->arms[1], false);
+    }
+    return rc;
+}

@@ -1,0 +1,150 @@
+/*
+ * What a deployment costs, and what it could cost: today's configuration, the best precision at
+ * today's batch, and the best one when requests are batched.
+ */
+#include "base/num.h"
+#include "runs.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BATCHED 8.0 /* a batch that most services can fill; the page and --batch try others */
+
+static const enum eco_precision options[] = {ECO_PREC_FP16, ECO_PREC_NF4, ECO_PREC_INT8_PURE};
+
+static bool fits(const struct eco_question *q, const struct eco_answer *a)
+{
+    return !q->gpu || a->memory.total_bytes <= q->gpu->vram_gb * 1e9;
+}
+
+/* The least energy among today's precision and the usual ones, of those that fit. */
+static int best_at(struct eco_question *q, double batch, struct eco_answer *best,
+                   struct eco_err *err)
+{
+    double was = q->batch;
+    bool have = false;
+    int rc = 0;
+    q->batch = batch;
+    for (size_t i = 0; rc == 0 && i <= ECO_COUNT(options); i++) {
+        struct eco_answer a;
+        enum eco_precision p = i < ECO_COUNT(options) ? options[i] : q->precision;
+        rc = eco_step_answer(q, p, &a, err);
+        bool better = rc == 0 && a.have_energy && fits(q, &a) &&
+                      (!have || a.energy.j_per_1k.median < best->energy.j_per_1k.median);
+        if (better) {
+            *best = a;
+            have = true;
+        }
+    }
+    q->batch = was;
+    if (rc == 0 && !have) {
+        rc = eco_err_set(err, ECO_E_UNSUPPORTED, "gpu",
+                         q->gpu ? "no usual precision of this model fits on %s"
+                                : "absolute cost needs a card with a datasheet: 'gpu'%s",
+                         q->gpu ? q->gpu->name : "");
+    }
+    return rc;
+}
+
+static int add_option(struct eco_question *q, const char *label, double batch,
+                      const struct eco_answer *a, struct eco_res_cost_option *row,
+                      struct eco_res_bill *bill, struct eco_err *err)
+{
+    double was = q->batch;
+    q->batch = batch;
+    int rc = eco_step_bill(q, a, NULL, bill, err);
+    q->batch = was;
+    if (rc == 0) {
+        *row = (struct eco_res_cost_option){.label = label,
+                                            .precision = eco_precision_name(a->precision),
+                                            .batch = (int64_t)batch,
+                                            .j_per_1k = eco_step_round(a->energy.j_per_1k.median, 4),
+                                            .month_kwh = bill->month.kwh,
+                                            .month_usd = bill->month.usd,
+                                            .month_kgco2 = bill->month.kgco2,
+                                            .year_usd = bill->year.usd,
+                                            .rental_usd = bill->month.rental_usd};
+    }
+    return rc;
+}
+
+static struct eco_opt difference(struct eco_opt a, struct eco_opt b)
+{
+    return a.have && b.have ? eco_some(eco_step_round(a.v - b.v, 4)) : (struct eco_opt){0};
+}
+
+static void fill_saving(struct eco_ctx *ctx, const struct eco_res_cost_option *now,
+                        const struct eco_res_cost_option *then, struct eco_res_cost *out)
+{
+    out->saving_usd = difference(now->month_usd, then->month_usd);
+    out->saving_kgco2 = difference(now->month_kgco2, then->month_kgco2);
+    out->saving_kwh = eco_some(eco_step_round(now->month_kwh - then->month_kwh, 4));
+    out->saving_pct = eco_some(eco_num_round(100.0 * (1.0 - then->month_kwh / now->month_kwh), 1));
+    const char **v = eco_arena_array(ctx->arena, 3, sizeof(*v));
+    size_t n = 0;
+    if (v && strcmp(now->precision, then->precision) != 0) {
+        v[n++] = eco_step_fmt(ctx, "%s instead of %s: less energy per token on this card and size",
+                              then->precision, now->precision);
+    }
+    if (v && now->batch != then->batch) {
+        v[n++] = eco_step_fmt(ctx, "batch %lld instead of %lld: the weights are read once for all "
+                                   "sequences; needs that many requests in flight",
+                              (long long)then->batch, (long long)now->batch);
+    }
+    out->changes = (struct eco_strs){v, n};
+}
+
+static const char *verdict(struct eco_ctx *ctx, const struct eco_res_cost *out,
+                           const struct eco_res_cost_option *rows)
+{
+    const char *now = rows[0].month_usd.have ? eco_step_fmt(ctx, "$%.4g", rows[0].month_usd.v)
+                                             : eco_step_fmt(ctx, "%.4g kWh", rows[0].month_kwh);
+    if (out->saving_pct.v < 1.0) {
+        return eco_step_fmt(ctx, "%s a month of electricity, and nothing here would lower it", now);
+    }
+    return eco_step_fmt(ctx, "%s a month of electricity; %s at batch %lld would use %.3g %% less", now,
+                        rows[2].precision, (long long)rows[2].batch, out->saving_pct.v);
+}
+
+int eco_run_cost(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+{
+    const struct eco_args_cost *a = args;
+    struct eco_res_cost *out = result;
+    struct eco_question q;
+    struct eco_answer now, same, batched;
+    struct eco_res_bill bill;
+    struct eco_res_cost_option *rows = eco_arena_array(ctx->arena, 3, sizeof(*rows));
+    bool trap;
+    int rc = rows ? eco_step_target(ctx, &a->target, &q, err)
+                  : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+    if (rc == 0) {
+        rc = eco_step_load(&a->load, &q, err);
+    }
+    if (rc == 0) {
+        rc = eco_step_precision(a->precision, ECO_PREC_FP16, "precision", &q.precision, err);
+    }
+    if (rc) {
+        return rc;
+    }
+    q.risk = &a->risk;
+    q.money = &a->money;
+    double batch = q.batch > BATCHED ? q.batch : BATCHED;
+    rc = eco_step_answer(&q, q.precision, &now, err);
+    rc = rc ? rc : best_at(&q, q.batch, &same, err);
+    rc = rc ? rc : best_at(&q, batch, &batched, err);
+    rc = rc ? rc : add_option(&q, "current", q.batch, &now, &rows[0], &out->bill, err);
+    rc = rc ? rc : add_option(&q, "best precision", q.batch, &same, &rows[1], &bill, err);
+    rc = rc ? rc : add_option(&q, "batched", batch, &batched, &rows[2], &bill, err);
+    rc = rc ? rc : eco_step_alerts(&q, &now, &out->alerts, &trap, err);
+    if (rc) {
+        return rc;
+    }
+    out->options = (struct eco_list){rows, 3};
+    fill_saving(ctx, &rows[0], &rows[2], out);
+    out->verdict = verdict(ctx, out, rows);
+    eco_step_fill_input(&q, &out->input);
+    eco_step_provenance(&q, now.baseline ? same.change.n_points : now.change.n_points,
+                        now.change.n_sessions, &out->data);
+    out->notes = eco_step_notes(&q);
+    return 0;
+}

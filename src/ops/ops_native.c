@@ -1,0 +1,129 @@
+/* The operations that touch the machine: probe power sources, measure, write reports. */
+#include "base/buf.h"
+#include "base/file.h"
+#include "chart_data.h"
+#include "fallback.h"
+#include "power/backend.h"
+#include "report/chart_svg.h"
+#include "report/report.h"
+#include "runs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_SOURCES 32
+
+static int no_memory(struct eco_err *err)
+{
+    return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+}
+
+static struct eco_list source_rows(struct eco_ctx *ctx, const struct eco_run_source *s, size_t n)
+{
+    struct eco_res_source *rows = eco_arena_array(ctx->arena, n + 1, sizeof(*rows));
+    for (size_t i = 0; rows && i < n; i++) {
+        rows[i] = (struct eco_res_source){.name = s[i].name,
+                                          .status = s[i].status,
+                                          .device = s[i].device,
+                                          .boundary = eco_run_boundary_name(s[i].boundary),
+                                          .reason = s[i].reason};
+    }
+    return (struct eco_list){rows, rows ? n : 0};
+}
+
+static size_t usable(const struct eco_run_source *s, size_t n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        found += strcmp(s[i].status, "unavailable") != 0;
+    }
+    return found;
+}
+
+int eco_run_doctor(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+{
+    const struct eco_args_doctor *a = args;
+    struct eco_res_doctor *out = result;
+    struct eco_run_source *s = eco_arena_array(ctx->arena, MAX_SOURCES, sizeof(*s));
+    if (!s) {
+        return no_memory(err);
+    }
+    struct eco_power_roots roots = {.nvml_library = a->nvml_library, .sysfs = a->sysfs};
+    size_t n = eco_power_probe_all(&roots, ctx->arena, s, MAX_SOURCES);
+    size_t found = usable(s, n);
+    out->sources = source_rows(ctx, s, n);
+    out->gpu = ctx->host_gpu_name;
+    out->verdict = found ? eco_step_fmt(ctx, "%zu power source%s can be read here", found,
+                                        found == 1 ? "" : "s")
+                         : "no power source can be read here: predictions only";
+    return 0;
+}
+
+/* One output file, remembered in the result. */
+static int write_out(struct eco_ctx *ctx, const char *dir, const char *name, struct eco_buf *b,
+                     bool force, const char **files, size_t *n, struct eco_err *err)
+{
+    char *path = eco_step_fmt(ctx, "%s/%s", dir, name);
+    int rc = !path || !eco_buf_ok(b) ? no_memory(err)
+                                     : eco_file_write(path, eco_buf_str(b), b->len, force, err);
+    if (rc == 0) {
+        files[(*n)++] = path;
+    }
+    eco_buf_done(b);
+    return rc;
+}
+
+/* Nothing may be half there: all texts are made before the first file is written. */
+static int write_reports(struct eco_ctx *ctx, struct eco_fallback *f, const char *dir, bool force,
+                         struct eco_res_measure *out, struct eco_err *err)
+{
+    const char **files = eco_arena_array(ctx->arena, 3, sizeof(*files));
+    struct eco_buf report = ECO_BUF_INIT, chart = ECO_BUF_INIT, summary = ECO_BUF_INIT;
+    struct eco_chart_crossover c;
+    size_t n = 0;
+    int rc = files ? eco_report_build(&f->run, 1, &report, err) : no_memory(err);
+    rc = rc ? rc : eco_report_markdown(report.data, report.len, &summary, err);
+    rc = rc ? rc : eco_chart_data_crossover(&f->question, &f->answer, &c, err);
+    rc = rc ? rc : eco_chart_svg_crossover(&c, &chart, err);
+    rc = rc ? rc : eco_file_mkdirs(dir, err);
+    rc = rc ? rc : write_out(ctx, dir, "energy.json", &report, force, files, &n, err);
+    rc = rc ? rc : write_out(ctx, dir, "chart.svg", &chart, force, files, &n, err);
+    rc = rc ? rc : write_out(ctx, dir, "summary.md", &summary, force, files, &n, err);
+    eco_buf_done(&report);
+    eco_buf_done(&chart);
+    eco_buf_done(&summary);
+    out->files = (struct eco_strs){files, n};
+    return rc;
+}
+
+int eco_run_measure(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+{
+    const struct eco_args_measure *a = args;
+    struct eco_res_measure *out = result;
+    struct eco_run_source *s = eco_arena_array(ctx->arena, MAX_SOURCES, sizeof(*s));
+    struct eco_fallback *f = eco_arena_alloc(ctx->arena, sizeof(*f));
+    if (!s || !f) {
+        return no_memory(err);
+    }
+    struct eco_power_roots roots = {.nvml_library = a->nvml_library, .sysfs = a->sysfs};
+    size_t n = eco_power_probe_all(&roots, ctx->arena, s, MAX_SOURCES);
+    int rc = eco_fallback_prepare(ctx, &a->target, a->precision, (double)a->batch, s, n, f, err);
+    if (rc) {
+        return rc;
+    }
+    out->sources = source_rows(ctx, s, n);
+    out->measurement_source = f->run.measurement_source;
+    if (a->require_measurement) {
+        return eco_err_set(err, ECO_E_DEVICE, "require_measurement", "nothing was measured: %.200s",
+                           out->measurement_source);
+    }
+    out->estimate = f->estimate;
+    out->basis = eco_basis_name(f->arms[1].basis);
+    out->verdict = eco_step_fmt(ctx, "not measured; the data set says: %s", f->estimate.verdict);
+    out->notes = f->estimate.notes;
+    if (ctx->warnings) {
+        eco_buf_printf(ctx->warnings, "nothing was measured: the answer comes from the %s\n",
+                       out->measurement_source);
+    }
+    return write_reports(ctx, f, a->out, a->force, out, err);
+}

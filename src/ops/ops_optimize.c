@@ -1,0 +1,581 @@
+/*
+ * What to deploy: the default optimizer over card x precision x batch x context, the published one
+ * (--compat), and the cost operation, which compares today's bill with the optimizer's answer.
+ */
+#include "base/num.h"
+#include "dataset/dataset.h"
+#include "dataset/predictor.h"
+#include "eco_optimize.h"
+#include "eco_published.h"
+#include "runs.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_CARDS 64
+#define MAX_ARMS 40
+#define MAX_FRONT_SHOWN 64
+
+static int no_memory(struct eco_err *err)
+{
+    return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+}
+
+/* ---- the search space ---------------------------------------------------------------------- */
+
+struct search {
+    struct eco_optimize_setup setup;
+    struct eco_optimize_card cards[MAX_CARDS];
+    struct eco_optimize_arm arms[MAX_ARMS];
+    struct eco_optimize_table table;
+    struct eco_optimize_query query;
+    struct eco_optimize_result found;
+    size_t *front;
+};
+
+static const double default_batches[] = {1, 2, 4, 8, 16, 32, 64};
+/* What bitsandbytes offers today; FP8 in eager mode is not among them, since it only costs. */
+static const enum eco_precision default_arms[] = {ECO_PREC_FP16, ECO_PREC_NF4, ECO_PREC_INT8_PURE,
+                                                  ECO_PREC_INT8_MIXED};
+static const enum eco_precision vllm_arms[] = {ECO_PREC_FP16, ECO_PREC_FP8, ECO_PREC_GPTQ_INT4,
+                                               ECO_PREC_AWQ_INT4, ECO_PREC_NVFP4};
+static const enum eco_precision llamacpp_arms[] = {ECO_PREC_FP16, ECO_PREC_GGUF_Q8_0,
+                                                   ECO_PREC_GGUF_Q6_K, ECO_PREC_GGUF_Q5_K_M,
+                                                   ECO_PREC_GGUF_Q4_K_M};
+
+static int add_arms(const struct eco_args_optimize *a, struct eco_question *q, struct search *s,
+                    struct eco_err *err)
+{
+    const enum eco_precision *list = default_arms;
+    size_t n = ECO_COUNT(default_arms);
+    if (q->engine == ECO_ENGINE_VLLM || q->engine == ECO_ENGINE_SGLANG ||
+        q->engine == ECO_ENGINE_TENSORRT_LLM) {
+        list = vllm_arms, n = ECO_COUNT(vllm_arms);
+    } else if (q->engine == ECO_ENGINE_LLAMACPP) {
+        list = llamacpp_arms, n = ECO_COUNT(llamacpp_arms);
+    }
+    if (a->precisions.n > MAX_ARMS) {
+        return eco_err_set(err, ECO_E_TOO_LARGE, "precisions", "'precisions' has over %d members",
+                           MAX_ARMS);
+    }
+    n = a->precisions.n ? a->precisions.n : n;
+    for (size_t i = 0; i < n; i++) {
+        enum eco_precision p = ECO_PREC_NONE;
+        int rc = a->precisions.n
+                     ? eco_step_precision(a->precisions.v[i], ECO_PREC_NONE, "precisions", &p, err)
+                     : 0;
+        if (rc) {
+            return rc;
+        }
+        s->arms[i] = (struct eco_optimize_arm){.precision = a->precisions.n ? p : list[i],
+                                               .engine = q->engine,
+                                               .quality_loss_pct = (double)NAN};
+    }
+    s->setup.arms = s->arms;
+    s->setup.n_arms = n;
+    return 0;
+}
+
+static int add_cards(const struct eco_args_optimize *a, struct eco_question *q, struct search *s,
+                     struct eco_err *err)
+{
+    double pue = a->money.pue > 0 ? a->money.pue : 0.0;
+    double rent = a->money.gpu_usd_per_hour > 0 ? a->money.gpu_usd_per_hour : (double)NAN;
+    if (a->gpus.n > MAX_CARDS) {
+        return eco_err_set(err, ECO_E_TOO_LARGE, "gpus", "'gpus' has over %d members", MAX_CARDS);
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < a->gpus.n; i++) {
+        const struct eco_gpu *gpu;
+        int rc = eco_dataset_find_gpu(a->gpus.v[i], strlen(a->gpus.v[i]), &gpu, err);
+        if (rc) {
+            return rc;
+        }
+        s->cards[n++] = (struct eco_optimize_card){gpu, 1, pue, rent};
+    }
+    if (n == 0 && !q->gpu) {
+        return eco_err_set(err, ECO_E_MISSING, "gpu",
+                           "the optimizer needs a card with known memory and bandwidth: 'gpu' (see "
+                           "'ecocompute gpus'), or --calibration published --compat for a class");
+    }
+    if (n == 0) {
+        s->cards[n++] = (struct eco_optimize_card){q->gpu, 1, pue, rent};
+    }
+    s->setup.cards = s->cards;
+    s->setup.n_cards = n;
+    return 0;
+}
+
+static int add_tariff(const struct eco_args_money *m, struct eco_optimize_setup *s,
+                      struct eco_err *err)
+{
+    const struct eco_region *region;
+    int rc = eco_dataset_find_region(m->region, strlen(m->region), &region, err);
+    if (rc == 0) {
+        s->price_usd_per_kwh = m->price > 0 ? m->price
+                               : region->price_is_tariff ? region->price_usd_per_kwh : (double)NAN;
+        s->carbon_gco2_per_kwh =
+            m->carbon_intensity > 0 ? m->carbon_intensity : region->carbon_gco2_per_kwh;
+        s->requests_per_month = m->requests;
+    }
+    return rc;
+}
+
+static void add_axes(const struct eco_args_optimize *a, struct eco_question *q, struct search *s)
+{
+    s->setup.model = &q->model;
+    s->setup.predictor = &eco_predictor_default;
+    s->setup.physics = eco_physics_default();
+    s->setup.batches = a->batches.n ? a->batches.v : default_batches;
+    s->setup.n_batches = a->batches.n ? a->batches.n : ECO_COUNT(default_batches);
+    s->setup.contexts = a->contexts.n ? a->contexts.v : &q->context_tokens;
+    s->setup.n_contexts = a->contexts.n ? a->contexts.n : 1;
+    s->setup.gen_tokens = q->gen_tokens;
+}
+
+static void add_budget(struct search *s, enum eco_optimize_metric m, bool have, double limit)
+{
+    s->query.have[m] = have;
+    s->query.limit[m] = limit;
+}
+
+static int add_query(const struct eco_args_optimize *a, struct search *s, struct eco_err *err)
+{
+    if (!eco_optimize_objective_parse(a->objective, strlen(a->objective), &s->query.objective)) {
+        return eco_err_set(err, ECO_E_INTERNAL, "objective", "objective without a meaning");
+    }
+    add_budget(s, ECO_OPTIMIZE_LATENCY, a->max_latency_ms > 0, a->max_latency_ms / 1e3);
+    add_budget(s, ECO_OPTIMIZE_THROUGHPUT, a->min_throughput > 0, a->min_throughput);
+    add_budget(s, ECO_OPTIMIZE_MEMORY, a->max_vram_gb > 0, a->max_vram_gb * 1e9);
+    add_budget(s, ECO_OPTIMIZE_ENERGY, a->max_energy_j_per_1k > 0, a->max_energy_j_per_1k);
+    add_budget(s, ECO_OPTIMIZE_COST, a->max_cost_usd > 0, a->max_cost_usd);
+    add_budget(s, ECO_OPTIMIZE_QUALITY, a->max_quality_loss_pct > 0, a->max_quality_loss_pct);
+    s->query.n_alternatives = 3;
+    s->query.batches = s->setup.batches;
+    s->query.n_batches = s->setup.n_batches;
+    s->query.n_precisions = s->setup.n_arms;
+    s->query.n_cards = s->setup.n_cards;
+    return 0;
+}
+
+/* Columns and ranking on arena memory. */
+static int search_all(struct eco_ctx *ctx, struct search *s, struct eco_err *err)
+{
+    size_t n = eco_optimize_count(&s->setup), filled = 0;
+    if (n == 0) {
+        return eco_err_set(err, ECO_E_TOO_LARGE, "batches", "the search space is empty or over %u",
+                           ECO_OPTIMIZE_MAX_CANDIDATES);
+    }
+    struct eco_optimize_columns c = {eco_arena_array(ctx->arena, n, sizeof(*c.label)), {NULL}};
+    bool ok = c.label != NULL;
+    for (int m = 0; m < ECO_OPTIMIZE_METRIC_COUNT; m++) {
+        c.value[m] = eco_arena_array(ctx->arena, n, sizeof(double));
+        ok = ok && c.value[m];
+        s->table.value[m] = c.value[m];
+    }
+    size_t scratch_size = eco_optimize_scratch_size(n);
+    void *scratch = eco_arena_alloc(ctx->arena, scratch_size);
+    s->front = eco_arena_array(ctx->arena, n, sizeof(*s->front));
+    if (!ok || !scratch || !s->front) {
+        return no_memory(err);
+    }
+    int rc = eco_optimize_fill(&s->setup, &c, &filled, err);
+    s->table.n = filled;
+    s->table.label = c.label;
+    return rc ? rc : eco_optimize_run(&s->table, &s->query, scratch, scratch_size, s->front, n,
+                                      &s->found, err);
+}
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+static void fill_config(struct eco_ctx *ctx, const struct eco_optimize_config *c,
+                        struct eco_res_config *out)
+{
+    (void)ctx;
+    double j = c->energy.j_per_1k.median;
+    bool fp16 = c->precision == ECO_PREC_FP16 || c->precision == ECO_PREC_BF16;
+    *out = (struct eco_res_config){
+        .gpu = c->gpu->name,
+        .precision = eco_precision_name(c->precision),
+        .batch = (int64_t)c->batch,
+        .context = (int64_t)c->context_tokens,
+        .latency_ms_per_token = eco_step_round(c->latency.tpot_s.median * 1e3, 3),
+        .throughput_tok_s = eco_step_round(c->latency.tokens_per_s.median, 3),
+        .bound = eco_bound_name(c->latency.bound),
+        .vram_gb = eco_num_round(c->memory_bytes / 1e9, 2),
+        .month_usd = eco_some(eco_step_round(c->cost_usd_per_month, 3)),
+        .month_kgco2 = eco_some(eco_step_round(c->carbon_kg_per_month, 3)),
+        .recommendation = fp16 ? "baseline" : "depends",
+        .confidence = "low",
+        .energy_basis = "unavailable",
+        .energy_rel_fp16 = {1.0, fp16}};
+    if (c->have_energy) {
+        out->energy_j_per_1k_tokens = out->energy_mj_per_token = eco_some(eco_step_round(j, 4));
+        out->energy_ci = eco_span_of(eco_step_round(c->energy.j_per_1k.lo95, 3),
+                                     eco_step_round(c->energy.j_per_1k.hi95, 3));
+        out->energy_basis = eco_basis_name(c->energy.basis);
+        out->confidence = fp16 ? "medium" : "low";
+    }
+    if (c->have_delta && !fp16) {
+        const struct eco_predict_answer *d = &c->delta;
+        out->energy_rel_fp16 = eco_some(eco_num_round(exp(d->mu), 3));
+        out->delta_pct_vs_fp16 = eco_num_round(d->delta_pct.median, 1);
+        out->delta_ci = eco_span_of(eco_num_round(d->delta_pct.lo95, 1), eco_num_round(d->delta_pct.hi95, 1));
+        out->confidence = eco_confidence_name(d->confidence);
+        out->recommendation = eco_recommendation_name(d->recommendation);
+    }
+}
+
+static struct eco_opt percent_of(double v, double base)
+{
+    return base > 0 ? eco_some(eco_num_round(100.0 * (v / base - 1.0), 1)) : (struct eco_opt){0};
+}
+
+static void fill_versus(const struct eco_res_config *c, const struct eco_res_config *best,
+                        struct eco_res_versus *v)
+{
+    if (c->energy_j_per_1k_tokens.have && best->energy_j_per_1k_tokens.have) {
+        v->energy_pct = percent_of(c->energy_j_per_1k_tokens.v, best->energy_j_per_1k_tokens.v);
+    }
+    v->latency_pct = percent_of(c->latency_ms_per_token, best->latency_ms_per_token).v;
+    v->throughput_pct = percent_of(c->throughput_tok_s, best->throughput_tok_s).v;
+    v->vram_pct = percent_of(c->vram_gb, best->vram_gb).v;
+}
+
+static int describe(struct eco_ctx *ctx, const struct search *s, size_t index,
+                    struct eco_res_config *out, struct eco_err *err)
+{
+    struct eco_optimize_config c;
+    int rc = eco_optimize_describe(&s->setup, s->table.label[index], &c, err);
+    if (rc == 0) {
+        fill_config(ctx, &c, out);
+    }
+    return rc;
+}
+
+static int fill_lists(struct eco_ctx *ctx, const struct search *s, struct eco_res_optimize *out,
+                      struct eco_err *err)
+{
+    const struct eco_optimize_result *f = &s->found;
+    size_t n_front = f->n_front > MAX_FRONT_SHOWN ? MAX_FRONT_SHOWN : f->n_front;
+    struct eco_res_config *alt = eco_arena_array(ctx->arena, f->n_alternatives + 1, sizeof(*alt));
+    struct eco_res_versus *vs = eco_arena_array(ctx->arena, f->n_alternatives + 1, sizeof(*vs));
+    struct eco_res_config *front = eco_arena_array(ctx->arena, n_front + 1, sizeof(*front));
+    if (!alt || !vs || !front) {
+        return no_memory(err);
+    }
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < f->n_alternatives; i++) {
+        rc = describe(ctx, s, f->alternative[i].index, &alt[i], err);
+        if (rc == 0 && out->recommended) {
+            fill_versus(&alt[i], out->recommended, &vs[i]);
+            alt[i].vs_recommended = &vs[i];
+        }
+    }
+    for (size_t i = 0; rc == 0 && i < n_front; i++) { /* a long front is shown evenly thinned */
+        size_t at = n_front < f->n_front ? i * (f->n_front - 1) / (n_front - 1) : i;
+        rc = describe(ctx, s, s->front[at], &front[i], err);
+    }
+    out->alternatives = (struct eco_list){alt, f->n_alternatives};
+    out->pareto_energy_latency = (struct eco_list){front, n_front};
+    return rc;
+}
+
+static int fill_misses(struct eco_ctx *ctx, const struct search *s, struct eco_res_optimize *out,
+                       struct eco_err *err)
+{
+    struct eco_res_miss *rows =
+        eco_arena_array(ctx->arena, ECO_OPTIMIZE_METRIC_COUNT, sizeof(*rows));
+    size_t n = 0;
+    if (!rows) {
+        return no_memory(err);
+    }
+    for (int m = 0; m < ECO_OPTIMIZE_METRIC_COUNT; m++) {
+        const struct eco_optimize_binding *b = &s->found.binding[m];
+        bool asked = s->query.have[m] || m == ECO_OPTIMIZE_ROOM;
+        if (asked && !(b->closest_excess <= 0)) {
+            rows[n++] = (struct eco_res_miss){
+                eco_optimize_metric_name((enum eco_optimize_metric)m), b->limit,
+                isfinite(b->closest) ? eco_step_round(b->closest, 4) : b->limit,
+                isfinite(b->closest_excess) ? eco_step_round(100.0 * b->closest_excess, 3) : 100.0};
+        }
+    }
+    out->misses = (struct eco_list){rows, n};
+    return 0;
+}
+
+static const char *optimize_verdict(struct eco_question *q, const struct eco_res_optimize *out)
+{
+    const struct eco_res_config *r = out->recommended;
+    if (!r) {
+        const struct eco_res_miss *m = out->misses.items;
+        return eco_step_fmt(q->ctx, "nothing fits all budgets%s%s", out->misses.n ? "; the nearest breaks "
+                            : "", out->misses.n ? m->budget : "");
+    }
+    const char *energy = r->energy_j_per_1k_tokens.have
+                             ? eco_step_fmt(q->ctx, "%.4g J per 1000 tokens, ", r->energy_j_per_1k_tokens.v)
+                             : "";
+    return eco_step_fmt(q->ctx, "deploy %s on %s at batch %lld: %s%.3g ms per token, %.4g GB",
+                        r->precision, r->gpu ? r->gpu : eco_arch_name(q->arch), (long long)r->batch,
+                        energy, r->latency_ms_per_token, r->vram_gb);
+}
+
+/* Traps and the bill of the recommended configuration. */
+static int price_best(struct eco_question *q, const struct search *s, struct eco_res_optimize *out,
+                      struct eco_err *err)
+{
+    struct eco_optimize_label label = s->table.label[s->found.best];
+    struct eco_res_bill *bill = eco_arena_alloc(q->ctx->arena, sizeof(*bill));
+    struct eco_answer a;
+    bool trap;
+    q->gpu = s->cards[label.card].gpu;
+    q->gpu_name = q->gpu->name;
+    q->arch = q->gpu->arch;
+    q->batch = s->setup.batches[label.batch];
+    q->context_tokens = s->setup.contexts[label.context];
+    q->precision = s->arms[label.precision].precision;
+    int rc = bill ? eco_step_answer(q, q->precision, &a, err) : no_memory(err);
+    if (rc == 0) {
+        rc = eco_step_alerts(q, &a, &out->alerts, &trap, err);
+    }
+    if (rc == 0 && a.have_energy) {
+        struct eco_answer fp16 = a;
+        fp16.energy = a.fp16;
+        rc = eco_step_bill(q, &a, a.baseline ? NULL : &fp16, bill, err);
+        out->cost = bill;
+    }
+    return rc;
+}
+
+static void note_search(struct eco_question *q, const struct search *s)
+{
+    if (s->found.n_objective_unknown) {
+        eco_step_note(q, "%zu candidates have no figure for the objective and rank last",
+                      s->found.n_objective_unknown);
+    }
+    if (s->query.have[ECO_OPTIMIZE_QUALITY]) {
+        eco_step_note(q, "no quality loss is known for these precisions on this model: a quality "
+                         "budget leaves them out; measure perplexity before you deploy");
+    }
+    const struct eco_optimize_binding *room = &s->found.binding[ECO_OPTIMIZE_ROOM];
+    if (room->n_over) {
+        eco_step_note(q, "%zu of %zu candidates do not fit into the card's memory", room->n_over,
+                      s->found.n);
+    }
+    if (s->found.n_front > MAX_FRONT_SHOWN) {
+        eco_step_note(q, "the front has %zu members, %d are shown", s->found.n_front, MAX_FRONT_SHOWN);
+    }
+}
+
+static int fill_optimum(struct eco_question *q, struct search *s, struct eco_res_optimize *out,
+                        struct eco_err *err)
+{
+    struct eco_res_config *one = eco_arena_alloc(q->ctx->arena, sizeof(*one));
+    const struct eco_optimize_result *f = &s->found;
+    int rc = one ? 0 : no_memory(err);
+    if (rc == 0 && (f->have_best || f->have_closest)) {
+        rc = describe(q->ctx, s, f->have_best ? f->best : f->closest, one, err);
+        *(f->have_best ? &out->recommended : &out->closest_infeasible) = one;
+    }
+    if (rc == 0) {
+        rc = fill_lists(q->ctx, s, out, err);
+    }
+    if (rc == 0 && !f->have_best) {
+        rc = fill_misses(q->ctx, s, out, err);
+    }
+    out->candidates = (int64_t)f->n;
+    out->feasible_count = (int64_t)f->feasible;
+    out->basis = (struct eco_res_optimize_basis){one ? one->energy_basis : NULL, "modelled",
+                                                 eco_basis_name(q->model.shape_basis)};
+    note_search(q, s);
+    if (rc == 0 && f->have_best) {
+        rc = price_best(q, s, out, err);
+    }
+    return rc;
+}
+
+/* ---- the published optimizer --------------------------------------------------------------- */
+
+static void fill_published_config(const struct eco_published_config *c, struct eco_res_config *out)
+{
+    *out = (struct eco_res_config){
+        .precision = eco_published_name(c->precision),
+        .batch = (int64_t)c->batch,
+        .context = (int64_t)c->context,
+        .energy_j_per_1k_tokens = {c->energy_j_per_1k_tokens, c->have_energy},
+        .energy_mj_per_token = {c->energy_j_per_token, c->have_energy},
+        .energy_rel_fp16 = {c->energy_rel_fp16, true},
+        .delta_pct_vs_fp16 = c->delta_pct,
+        .latency_ms_per_token = c->latency_ms_per_token,
+        .throughput_tok_s = c->throughput_tok_s,
+        .bound = c->compute_bound ? "compute" : "memory",
+        .vram_gb = c->vram_gb,
+        .confidence = eco_confidence_name(c->confidence),
+        .energy_basis = eco_basis_name(c->energy_basis),
+        .recommendation = eco_recommendation_name(c->recommendation)};
+}
+
+static const struct eco_res_config *published_one(struct eco_ctx *ctx,
+                                                  const struct eco_published_config *c)
+{
+    struct eco_res_config *out = eco_arena_alloc(ctx->arena, sizeof(*out));
+    if (out) {
+        fill_published_config(c, out);
+    }
+    return out;
+}
+
+static int published_lists(struct eco_ctx *ctx, const struct eco_published_optimum *o,
+                           struct eco_res_optimize *out, struct eco_err *err)
+{
+    struct eco_res_config *alt = eco_arena_array(ctx->arena, 4, sizeof(*alt));
+    struct eco_res_versus *vs = eco_arena_array(ctx->arena, 4, sizeof(*vs));
+    struct eco_res_config *front = eco_arena_array(ctx->arena, o->n_front + 1, sizeof(*front));
+    if (!alt || !vs || !front) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < o->n_alternatives; i++) {
+        const struct eco_published_versus *v = &o->versus[i];
+        fill_published_config(&o->alternatives[i], &alt[i]);
+        vs[i] = (struct eco_res_versus){{v->energy_pct, v->have_energy}, v->latency_pct,
+                                        v->throughput_pct, v->vram_pct};
+        alt[i].vs_recommended = &vs[i];
+    }
+    for (size_t i = 0; i < o->n_front; i++) {
+        fill_published_config(&o->front[i], &front[i]);
+    }
+    out->alternatives = (struct eco_list){alt, o->n_alternatives};
+    out->pareto_energy_latency = (struct eco_list){front, o->n_front};
+    return 0;
+}
+
+static int published_grid(struct eco_ctx *ctx, const struct eco_args_optimize *a,
+                          struct eco_published_grid *g, struct eco_err *err)
+{
+    enum eco_published_class *list = eco_arena_array(ctx->arena, a->precisions.n + 1, sizeof(*list));
+    if (!list) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < a->precisions.n; i++) {
+        enum eco_precision p;
+        int rc = eco_step_precision(a->precisions.v[i], ECO_PREC_NONE, "precisions", &p, err);
+        if (rc) {
+            return rc;
+        }
+        list[i] = eco_precision_published(p);
+        if (list[i] == ECO_PUB_NONE) {
+            return eco_err_set(err, ECO_E_UNSUPPORTED, "precisions",
+                               "the published optimizer knows FP16, NF4 and INT8, not %s",
+                               eco_precision_name(p));
+        }
+    }
+    enum eco_optimize_objective o;
+    eco_optimize_objective_parse(a->objective, strlen(a->objective), &o);
+    if (o > ECO_OPTIMIZE_MIN_VRAM) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, "objective",
+                           "the published optimizer has no objective '%s'", a->objective);
+    }
+    g->objective = (enum eco_published_objective)o;
+    g->precisions = a->precisions.n ? list : NULL;
+    g->n_precisions = a->precisions.n;
+    g->batches = a->batches.n ? a->batches.v : NULL;
+    g->n_batches = a->batches.n;
+    g->contexts = a->contexts.n ? a->contexts.v : NULL;
+    g->n_contexts = a->contexts.n;
+    g->have_max_latency = a->max_latency_ms > 0, g->max_latency_ms = a->max_latency_ms;
+    g->have_max_vram = a->max_vram_gb > 0, g->max_vram_gb = a->max_vram_gb;
+    g->have_min_throughput = a->min_throughput > 0, g->min_throughput = a->min_throughput;
+    return 0;
+}
+
+static int optimize_published(struct eco_ctx *ctx, const struct eco_args_optimize *a,
+                              struct eco_question *q, struct eco_res_optimize *out,
+                              struct eco_err *err)
+{
+    static const char *const notes[] = {
+        "the published optimizer, its known faults included: energy does not depend on the context, "
+        "batch saves by a fixed 35 %, the card's memory is no limit, energy_mj_per_token is in joules"};
+    const struct eco_published_tables *t = eco_dataset_published();
+    struct eco_published_grid g = {.params_b = q->model.params_b, .arch = q->arch};
+    struct eco_published_optimum *o = eco_arena_alloc(ctx->arena, sizeof(*o));
+    int rc = o ? published_grid(ctx, a, &g, err) : no_memory(err);
+    if (rc == 0) {
+        rc = eco_published_optimize(t, &g, o, err);
+    }
+    if (rc == 0) {
+        rc = published_lists(ctx, o, out, err);
+    }
+    if (rc) {
+        return rc;
+    }
+    out->recommended = o->have_recommended ? published_one(ctx, &o->recommended) : NULL;
+    out->closest_infeasible = o->have_recommended ? NULL : published_one(ctx, &o->closest);
+    out->candidates = (int64_t)o->candidates;
+    out->feasible_count = (int64_t)o->feasible;
+    const struct eco_res_config *shown = out->recommended ? out->recommended : out->closest_infeasible;
+    out->basis = (struct eco_res_optimize_basis){shown ? shown->energy_basis : NULL, "modelled",
+                                                 "computed"};
+    out->notes = (struct eco_strs){notes, 1};
+    return 0;
+}
+
+/* ---- the operations ------------------------------------------------------------------------ */
+
+static int published_target(struct eco_ctx *ctx, const struct eco_args_optimize *a,
+                            struct eco_question *q, struct eco_err *err)
+{
+    if (!a->target.gpu && !a->target.arch) {
+        return eco_err_set(err, ECO_E_MISSING, "arch", "'arch' is missing: turing, ampere, ada, "
+                                                       "blackwell or hopper");
+    }
+    return eco_step_target(ctx, &a->target, q, err);
+}
+
+static int optimize_default(struct eco_ctx *ctx, const struct eco_args_optimize *a,
+                            struct eco_question *q, struct eco_res_optimize *out,
+                            struct eco_err *err)
+{
+    struct search *s = eco_arena_alloc(ctx->arena, sizeof(*s));
+    int rc = s ? add_arms(a, q, s, err) : no_memory(err);
+    if (rc == 0) {
+        rc = add_cards(a, q, s, err);
+    }
+    if (rc == 0) {
+        add_axes(a, q, s);
+        rc = add_tariff(&a->money, &s->setup, err);
+    }
+    if (rc == 0) {
+        rc = add_query(a, s, err);
+    }
+    if (rc == 0) {
+        rc = search_all(ctx, s, err);
+    }
+    return rc ? rc : fill_optimum(q, s, out, err);
+}
+
+int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+{
+    const struct eco_args_optimize *a = args;
+    struct eco_res_optimize *out = result;
+    struct eco_question q;
+    bool published = eco_str_ieq(a->calibration, strlen(a->calibration), "published");
+    int rc = published ? published_target(ctx, a, &q, err) : eco_step_target(ctx, &a->target, &q, err);
+    if (rc == 0) {
+        rc = eco_step_load(&a->load, &q, err);
+    }
+    if (rc) {
+        return rc;
+    }
+    q.risk = &a->risk;
+    q.money = &a->money;
+    out->objective = a->objective;
+    out->calibration = published ? "published" : "ecocompute";
+    rc = published ? optimize_published(ctx, a, &q, out, err) : optimize_default(ctx, a, &q, out, err);
+    if (rc == 0) {
+        out->verdict = optimize_verdict(&q, out);
+        eco_step_fill_input(&q, &out->input);
+        eco_step_provenance(&q, (int)eco_dataset_pair_count(), 0, &out->data);
+        out->notes = published ? out->notes : eco_step_notes(&q);
+    }
+    return rc;
+}

@@ -1,0 +1,211 @@
+/*
+ * Reports: build the data-set-derived energy.json, validate, show, Markdown, share link, overlay.
+ * Bytes in, bytes out; reading and writing files is a hook of the native program.
+ */
+#include "base/num.h"
+#include "dataset/dataset.h"
+#include "eco_published.h"
+#include "fallback.h"
+#include "report/report.h"
+#include "runs.h"
+
+#include <math.h>
+#include <string.h>
+
+static int no_memory(struct eco_err *err)
+{
+    return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+}
+
+/* The document the user means: the text itself, or a file. */
+static int input_document(struct eco_ctx *ctx, const struct eco_args_report *a, struct eco_str *out,
+                          struct eco_err *err)
+{
+    if (a->document) {
+        *out = (struct eco_str){a->document, strlen(a->document)};
+        return 0;
+    }
+    if (!a->file || !ctx->read_file) {
+        return eco_err_set(err, ECO_E_MISSING, "file", "say which report: report %s FILE ('-' for "
+                                                       "standard input)", a->action);
+    }
+    return ctx->read_file(ctx, a->file, out, err);
+}
+
+static int keep(struct eco_ctx *ctx, struct eco_buf *b, const char **out, struct eco_err *err)
+{
+    *out = eco_buf_ok(b) ? eco_arena_strdup(ctx->arena, eco_buf_str(b), b->len) : NULL;
+    eco_buf_done(b);
+    return *out ? 0 : no_memory(err);
+}
+
+static struct eco_list issues(struct eco_ctx *ctx, const struct eco_report_finding *f, size_t n)
+{
+    n = n > ECO_REPORT_MAX_FINDINGS ? ECO_REPORT_MAX_FINDINGS : n;
+    struct eco_res_issue *rows = eco_arena_array(ctx->arena, n + 1, sizeof(*rows));
+    for (size_t i = 0; rows && i < n; i++) {
+        rows[i] = (struct eco_res_issue){eco_step_fmt(ctx, "%s", f[i].pointer), f[i].keyword,
+                                         eco_step_fmt(ctx, "%s", f[i].message)};
+    }
+    return (struct eco_list){rows, rows ? n : 0};
+}
+
+static int validate(struct eco_ctx *ctx, const struct eco_str *text, struct eco_res_report *out,
+                    struct eco_err *err)
+{
+    struct eco_report_check *c = eco_arena_alloc(ctx->arena, sizeof(*c));
+    if (!c) {
+        return no_memory(err);
+    }
+    int rc = eco_report_validate(text->s, text->len, c, err);
+    out->valid = rc == 0;
+    out->errors = issues(ctx, c->errors, c->error_count);
+    out->advice = issues(ctx, c->advice, c->advice_count);
+    for (size_t i = 1; rc && ctx->warnings && i < out->errors.n; i++) {
+        const struct eco_res_issue *e = (const struct eco_res_issue *)out->errors.items + i;
+        eco_buf_printf(ctx->warnings, "%s: %s\n", e->pointer[0] ? e->pointer : "/", e->message);
+    }
+    return rc;
+}
+
+/* The published curve at a point, so that an overlay says whether it fits. */
+static void against_curve(const struct eco_published_tables *t, const struct eco_report_point *p,
+                          struct eco_res_point *out)
+{
+    struct eco_published_query q = {.params_b = p->params_b,
+                                    .arch = p->arch,
+                                    .precision = eco_precision_published(p->prec),
+                                    .batch = 1,
+                                    .ctx = 2048};
+    struct eco_published_answer a;
+    bool curve = q.precision == ECO_PUB_NF4 || q.precision == ECO_PUB_INT8;
+    if (curve && eco_published_estimate(t, &q, &a, NULL) == 0) {
+        out->curve_pct = (struct eco_opt){a.delta_pct, true};
+        out->inside = p->delta_pct >= a.ci_pct[0] && p->delta_pct <= a.ci_pct[1];
+    }
+}
+
+static int overlay(struct eco_ctx *ctx, const struct eco_str *text, bool is_report,
+                   struct eco_res_report *out, struct eco_err *err)
+{
+    struct eco_report_points points = {0};
+    int rc = is_report ? eco_report_point(text->s, text->len, &points, err)
+                       : eco_report_overlay(text->s, text->len, &points, err);
+    if (rc == 0 && points.count == 0) {
+        rc = eco_err_set(err, ECO_E_CONTENT, "file", "no point to overlay%s%.180s",
+                         points.refused ? ": " : "", points.first_refusal);
+    }
+    struct eco_res_point *rows = eco_arena_array(ctx->arena, points.count + 1, sizeof(*rows));
+    for (size_t i = 0; rc == 0 && rows && i < points.count; i++) {
+        const struct eco_report_point *p = &points.items[i];
+        rows[i] = (struct eco_res_point){.N = p->params_b,
+                                         .dE = p->delta_pct,
+                                         .model = eco_step_fmt(ctx, "%s", p->model),
+                                         .gpu = eco_step_fmt(ctx, "%s", p->gpu),
+                                         .arch = eco_step_fmt(ctx, "%s", eco_arch_name(p->arch)),
+                                         .precision = eco_step_fmt(ctx, "%s", p->precision),
+                                         .basis = eco_step_fmt(ctx, "%s", p->basis)};
+        against_curve(eco_dataset_published(), p, &rows[i]);
+    }
+    out->points = (struct eco_list){rows, rc == 0 && rows ? points.count : 0};
+    out->valid = rc == 0;
+    eco_report_points_done(&points);
+    return rc;
+}
+
+static int build(struct eco_ctx *ctx, const struct eco_args_report *a, struct eco_res_report *out,
+                 struct eco_err *err)
+{
+    struct eco_fallback f;
+    struct eco_buf text = ECO_BUF_INIT;
+    int rc = eco_fallback_prepare(ctx, &a->target, a->precision, (double)a->batch, NULL, 0, &f, err);
+    rc = rc ? rc : eco_report_build(&f.run, 1, &text, err);
+    if (rc) {
+        eco_buf_done(&text);
+        return rc;
+    }
+    out->valid = true;
+    return keep(ctx, &text, &out->document, err);
+}
+
+static int transform(struct eco_ctx *ctx, const struct eco_args_report *a,
+                     const struct eco_str *text, struct eco_res_report *out, struct eco_err *err)
+{
+    const char *what = a->action;
+    struct eco_buf b = ECO_BUF_INIT;
+    struct eco_report_style style = {.width = 80};
+    int rc;
+    if (eco_str_ieq(what, strlen(what), "show")) {
+        rc = eco_report_show(text->s, text->len, &style, &b, err);
+    } else if (eco_str_ieq(what, strlen(what), "markdown")) {
+        rc = eco_report_markdown(text->s, text->len, &b, err);
+    } else {
+        rc = eco_report_share(text->s, text->len, a->site, &b, err);
+        eco_buf_puts(&b, rc ? "" : "\n");
+    }
+    if (rc) {
+        eco_buf_done(&b);
+        return rc;
+    }
+    rc = keep(ctx, &b, &out->document, err);
+    if (rc == 0 && eco_str_ieq(what, strlen(what), "share")) {
+        out->link = eco_arena_strdup(ctx->arena, out->document, strlen(out->document) - 1);
+    }
+    out->valid = rc == 0;
+    return rc;
+}
+
+static bool looks_like_link(const char *s)
+{
+    return s && (strstr(s, "overlay=") || strncmp(s, "http", 4) == 0);
+}
+
+static int run_action(struct eco_ctx *ctx, const struct eco_args_report *a,
+                      struct eco_res_report *out, struct eco_err *err)
+{
+    const char *what = a->action;
+    struct eco_str text = {NULL, 0};
+    if (eco_str_ieq(what, strlen(what), "build")) {
+        return build(ctx, a, out, err);
+    }
+    if (eco_str_ieq(what, strlen(what), "schema")) {
+        struct eco_buf b = ECO_BUF_INIT;
+        eco_report_schema_json(&b);
+        out->valid = true;
+        return keep(ctx, &b, &out->document, err);
+    }
+    bool link = eco_str_ieq(what, strlen(what), "overlay") &&
+                (looks_like_link(a->file) || looks_like_link(a->document));
+    if (link) {
+        const char *s = looks_like_link(a->document) ? a->document : a->file;
+        text = (struct eco_str){s, strlen(s)};
+        return overlay(ctx, &text, false, out, err);
+    }
+    int rc = input_document(ctx, a, &text, err);
+    if (rc) {
+        return rc;
+    }
+    if (eco_str_ieq(what, strlen(what), "validate")) {
+        return validate(ctx, &text, out, err);
+    }
+    if (eco_str_ieq(what, strlen(what), "overlay")) {
+        return overlay(ctx, &text, true, out, err);
+    }
+    return transform(ctx, a, &text, out, err);
+}
+
+int eco_run_report(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+{
+    const struct eco_args_report *a = args;
+    struct eco_res_report *out = result;
+    out->action = a->action;
+    int rc = run_action(ctx, a, out, err);
+    if (rc == 0 && a->out) {
+        if (!ctx->write_file || !out->document) {
+            return eco_err_set(err, ECO_E_USAGE, "out", "'%s' has no document to write", a->action);
+        }
+        rc = ctx->write_file(a->out, out->document, strlen(out->document), a->force, err);
+        out->written = rc ? NULL : a->out;
+    }
+    return rc;
+}

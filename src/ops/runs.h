@@ -1,0 +1,36 @@
+/* The run functions of the operations: pure ones compute from the tables, native ones use files
+ * and devices. ops.c puts them into its rows. */
+#ifndef ECO_OPS_RUNS_H
+#define ECO_OPS_RUNS_H
+
+#include "steps.h"
+
+#define ECO_RUN(name)                                                                              \
+    int eco_##name(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+
+/* ops_pure.c, ops_tables.c */
+ECO_RUN(run_estimate);
+ECO_RUN(run_compare);
+ECO_RUN(run_diagnose);
+ECO_RUN(run_cost);
+ECO_RUN(run_data);
+ECO_RUN(run_gpus);
+ECO_RUN(run_models);
+ECO_RUN(run_version);
+/* ops_optimize.c */
+ECO_RUN(run_optimize);
+/* ops_fit.c */
+ECO_RUN(run_fit);
+/* ops_report.c */
+ECO_RUN(run_report);
+/* ops_native.c */
+ECO_RUN(run_measure);
+ECO_RUN(run_doctor);
+
+/** steps_published.c: the published calibration's answer in the result of estimate. */
+int eco_step_published(struct eco_ctx *ctx, const struct eco_args_estimate *a,
+                       struct eco_res_estimate *out, struct eco_err *err);
+/** The whole default answer: shared by estimate, measure and report. */
+int eco_step_estimate(struct eco_question *q, struct eco_res_estimate *out, struct eco_err *err);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * The steps that operations are made of, each with a name a non-programmer can say: understand the
+ * question, predict, price, warn, put into words. Everything lives in the request's arena.
+ */
+#ifndef ECO_OPS_STEPS_H
+#define ECO_OPS_STEPS_H
+
+#include "eco_memory.h"
+#include "eco_physics.h"
+#include "eco_predict.h"
+#include "params.h"
+#include "records.h"
+
+#define ECO_MAX_NOTES 24
+#define ECO_DEFAULT_GPU "RTX 4090D" /* the published default, said in a note when it is used */
+
+struct eco_notes {
+    const char *v[ECO_MAX_NOTES];
+    size_t n;
+};
+
+/** The question as understood: which model, which card, how it is run. */
+struct eco_question {
+    struct eco_ctx *ctx;
+    struct eco_model model;
+    bool known_model;              /* by name or from files; else a size only */
+    const struct eco_gpu *gpu;     /* NULL: only a class, or a card that is not in the table */
+    struct eco_gpu class_gpu;      /* stands in for a card when only the class is known */
+    const char *gpu_name;          /* as shown; NULL when only a class was given */
+    enum eco_arch arch;
+    enum eco_precision precision;
+    enum eco_engine engine;        /* UNKNOWN: the usual one of each precision */
+    double batch, context_tokens;
+    bool context_given;
+    int prompt_tokens, gen_tokens;
+    const struct eco_args_risk *risk;   /* may be NULL */
+    const struct eco_args_money *money; /* may be NULL */
+    struct eco_notes notes;
+};
+
+/** What the engine says about one precision at the question's batch and context. */
+struct eco_answer {
+    enum eco_precision precision;
+    enum eco_engine engine;
+    bool baseline; /* 16 bit: the change is zero by definition */
+    struct eco_predict_answer change;
+    bool have_energy, have_latency;
+    struct eco_energy fp16, energy;
+    struct eco_latency latency;
+    struct eco_memory memory;
+};
+
+/* ---- understand ---------------------------------------------------------------------------- */
+int eco_step_target(struct eco_ctx *ctx, const struct eco_args_target *t, struct eco_question *q,
+                    struct eco_err *err);
+int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct eco_err *err);
+/** NULL text: `fallback`. */
+int eco_step_precision(const char *text, enum eco_precision fallback, const char *arg,
+                       enum eco_precision *out, struct eco_err *err);
+void eco_step_note(struct eco_question *q, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+struct eco_strs eco_step_notes(const struct eco_question *q);
+void eco_step_fill_input(const struct eco_question *q, struct eco_res_input *out);
+
+/* ---- compute ------------------------------------------------------------------------------- */
+int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct eco_answer *out,
+                    struct eco_err *err);
+/** Traps the configuration matches; effects computed for this very card and size. */
+int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct eco_list *out,
+                    bool *trap, struct eco_err *err);
+/**
+ * The mood's word. `excess_pct`: energy above the best choice that was looked at, 0 for the best;
+ * `own_data`: any measured pair of this card or precision stands behind the answer.
+ */
+const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bool trap,
+                          struct eco_opt excess_pct, bool own_data);
+/** 100 (exp(y) - 1) of y ~ N(mu, sd). */
+void eco_step_pct_band(double mu, double sd, struct eco_band *out);
+/** The month's bill of `a`; `fp16` (may be NULL) is what it is compared with. */
+int eco_step_bill(struct eco_question *q, const struct eco_answer *a, const struct eco_answer *fp16,
+                  struct eco_res_bill *out, struct eco_err *err);
+bool eco_step_has_money(const struct eco_question *q);
+
+/* ---- into results and words ---------------------------------------------------------------- */
+struct eco_list eco_step_anchors(struct eco_question *q, const struct eco_predict_answer *p);
+const struct eco_res_band *eco_step_band(struct eco_question *q, const struct eco_band *b);
+const struct eco_res_energy *eco_step_energy(struct eco_question *q, const struct eco_answer *a);
+const struct eco_res_latency *eco_step_latency(struct eco_question *q, const struct eco_answer *a);
+const struct eco_res_memory *eco_step_memory(struct eco_question *q, const struct eco_answer *a);
+void eco_step_provenance(struct eco_question *q, int n_points, int n_sessions,
+                         struct eco_res_provenance *out);
+const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a);
+const char *eco_step_reason(struct eco_question *q, const struct eco_answer *a);
+/** "RTX 4090", or "an ada card". */
+const char *eco_step_where(const struct eco_question *q);
+
+/** A rounded number as text in the arena: digits follow the width of its 95 % range. */
+const char *eco_step_pct(struct eco_ctx *ctx, double v, double lo, double hi);
+char *eco_step_fmt(struct eco_ctx *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+double eco_step_round(double v, int significant); /* significant digits, for results */
+
+struct eco_opt eco_some(double v); /* absent when not finite */
+struct eco_span eco_span_of(double lo, double hi);
+
+#endif

@@ -1,0 +1,97 @@
+#include "view_parts.h"
+
+#include <string.h>
+
+static enum eco_tone tone_of(const char *severity)
+{
+    return strcmp(severity, "critical") == 0 ? ECO_TONE_BAD
+           : strcmp(severity, "warning") == 0 ? ECO_TONE_WARN
+                                              : ECO_TONE_QUIET;
+}
+
+void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts)
+{
+    for (size_t i = 0; i < alerts->n; i++) {
+        const struct eco_res_alert *a = (const struct eco_res_alert *)alerts->items + i;
+        const char *mark = d->ascii ? "!" : "▲";
+        if (a->effect_pct.have && a->effect_ci.have) {
+            eco_doc_verdict(d, tone_of(a->severity),
+                            "%s %s: computed for this card and size %+.3g %% (95 %% range %+.3g to %+.3g)",
+                            mark, a->name, a->effect_pct.v, a->effect_ci.lo, a->effect_ci.hi);
+        } else {
+            eco_doc_verdict(d, tone_of(a->severity), "%s %s", mark, a->name);
+        }
+        eco_doc_kv(d, "why", "%s", a->why);
+        if (a->fix_effect_pct.have) {
+            eco_doc_kv(d, "fix", "%s (computed: %+.3g %%)", a->fix, a->fix_effect_pct.v);
+        } else {
+            eco_doc_kv(d, "fix", "%s", a->fix);
+        }
+        if (a->fix_code && a->fix_code[0]) {
+            eco_doc_kv(d, "code", "%s", a->fix_code);
+        }
+        eco_doc_kv(d, "measured", "%s", a->measured);
+        if (a->contradiction && a->contradiction[0]) {
+            eco_doc_kv(d, "but", "%s", a->contradiction);
+        }
+    }
+}
+
+void eco_view_bill_line(struct eco_doc *d, const struct eco_res_bill *b)
+{
+    if (!b->month.usd.have) {
+        eco_doc_kv(d, "a month", "%.4g kWh for %.6g requests (no tariff for %s: --price)", b->month.kwh,
+                   b->requests, b->region);
+        return;
+    }
+    if (b->saving_usd.have) {
+        eco_doc_kv(d, "a month", "$%.4g for %.6g requests, %s: %s$%.3g against 16 bit", b->month.usd.v,
+                   b->requests, b->region, b->saving_usd.v < 0 ? "+" : "−",
+                   b->saving_usd.v < 0 ? -b->saving_usd.v : b->saving_usd.v);
+    } else {
+        eco_doc_kv(d, "a month", "$%.4g for %.6g requests, %s", b->month.usd.v, b->requests, b->region);
+    }
+}
+
+void eco_view_bill(struct eco_doc *d, const struct eco_res_bill *b)
+{
+    eco_doc_heading(d, "Cost and carbon of a month");
+    eco_doc_kv(d, "electricity", "%.4g kWh, %.3g J a request", b->month.kwh, b->j_per_request);
+    if (b->month.usd.have) {
+        eco_doc_kv(d, "cost", "$%.4g (95 %% range $%.3g to $%.3g) at $%.4g per kWh, %s", b->month.usd.v,
+                   b->month_usd_ci.lo, b->month_usd_ci.hi, b->price_usd_per_kwh.v, b->region);
+    }
+    if (b->month.kgco2.have) {
+        eco_doc_kv(d, "carbon", "%.4g kg CO2 at %.4g g per kWh (%s)", b->month.kgco2.v,
+                   b->carbon_gco2_per_kwh.v, b->carbon_source ? b->carbon_source : "");
+    }
+    if (b->month.rental_usd.have) {
+        eco_doc_kv(d, "rental", "$%.4g for the time it takes: on rented cards time is the bill",
+                   b->month.rental_usd.v);
+    }
+    for (size_t i = 0; i < b->equivalents.n; i++) {
+        eco_doc_item(d, "= %s", b->equivalents.v[i]);
+    }
+    for (size_t i = 0; i < b->assumptions.n; i++) {
+        eco_doc_item(d, "assumes %s", b->assumptions.v[i]);
+    }
+}
+
+void eco_view_notes(struct eco_doc *d, const struct eco_strs *notes)
+{
+    if (notes->n) {
+        eco_doc_heading(d, "Know this");
+    }
+    for (size_t i = 0; i < notes->n; i++) {
+        eco_doc_item(d, "%s", notes->v[i]);
+    }
+}
+
+void eco_view_citation(struct eco_doc *d, const struct eco_res_provenance *p)
+{
+    if (!d->quiet && p->citation) {
+        eco_doc_heading(d, "Data");
+        eco_doc_text(d, ECO_TONE_QUIET, "%s; data set sha256 %.12s…, ecocompute %s", p->citation,
+                     p->data_sha256 ? p->data_sha256 : "", p->version);
+    }
+}

@@ -1,0 +1,14 @@
+/* Parts that several views share. */
+#ifndef ECO_OPS_VIEW_PARTS_H
+#define ECO_OPS_VIEW_PARTS_H
+
+#include "doc.h"
+#include "records.h"
+
+void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts);
+void eco_view_bill_line(struct eco_doc *d, const struct eco_res_bill *bill);
+void eco_view_bill(struct eco_doc *d, const struct eco_res_bill *bill);
+void eco_view_notes(struct eco_doc *d, const struct eco_strs *notes);
+void eco_view_citation(struct eco_doc *d, const struct eco_res_provenance *p);
+
+#endif

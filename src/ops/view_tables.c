@@ -1,0 +1,312 @@
+/* Views of the look-ups, the reports and the measuring operations. */
+#include "records.h"
+#include "view_parts.h"
+#include "views.h"
+
+#include <string.h>
+
+static void opt_cell(struct eco_doc *d, struct eco_opt v)
+{
+    if (v.have) {
+        eco_doc_cell(d, "%.4g", v.v);
+    } else {
+        eco_doc_cell(d, "%s", "");
+    }
+}
+
+static void one_row(struct eco_doc *d, const struct eco_res_data_row *r)
+{
+    eco_doc_heading(d, r->id);
+    eco_doc_kv(d, "card", "%s (%s)", r->gpu, r->arch);
+    eco_doc_kv(d, "model", "%s, %.4g billion", r->model, r->params_b.v);
+    eco_doc_kv(d, "run", "%s, batch %lld, %s", r->precision, (long long)r->batch,
+               r->backend ? r->backend : "engine not stated");
+    if (r->energy_j_per_1k.have) {
+        eco_doc_kv(d, "energy", "%.6g J per 1000 tokens, %s, %s", r->energy_j_per_1k.v, r->boundary,
+                   r->power_basis);
+    }
+    if (r->throughput_tok_s.have && r->power_w.have) {
+        eco_doc_kv(d, "check", "%.5g W / %.5g tokens/s = %.6g J per 1000", r->power_w.v,
+                   r->throughput_tok_s.v, r->power_w.v / r->throughput_tok_s.v * 1000);
+    }
+    if (r->delta_pct.have) {
+        eco_doc_kv(d, "change", "%+.2f %% against %s", r->delta_pct.v, r->baseline_id);
+    }
+    eco_doc_kv(d, "grade", "%s%s", r->grade, r->excluded ? ": shown, never fitted" : "");
+    if (r->n_trials.have) {
+        eco_doc_kv(d, "trials", "%.0f", r->n_trials.v);
+    }
+    if (r->reason) {
+        eco_doc_kv(d, r->excluded ? "why excluded" : "remark", "%s", r->reason);
+    }
+    eco_doc_kv(d, "session", "%s", r->session ? r->session : "not stated");
+    if (r->stack) {
+        eco_doc_kv(d, "software", "%s", r->stack);
+    }
+    eco_doc_kv(d, "source", "%s%s%s (%s)", r->source ? r->source : "", r->doi ? ", doi:" : "",
+               r->doi ? r->doi : "", r->licence ? r->licence : "");
+}
+
+static void findings(struct eco_doc *d, const struct eco_res_data *r)
+{
+    eco_doc_verdict(d, r->findings.n ? ECO_TONE_WARN : ECO_TONE_GOOD,
+                    r->findings.n ? "%zu findings in %lld rows" : "%.0zuno findings in %lld rows",
+                    r->findings.n, (long long)r->checked);
+    for (size_t i = 0; i < r->findings.n; i++) {
+        const struct eco_res_finding *f = (const struct eco_res_finding *)r->findings.items + i;
+        eco_doc_item(d, "line %lld, %s (%s): %s", (long long)f->line, f->check, f->severity, f->message);
+    }
+}
+
+void eco_view_data(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_data *r = result;
+    const struct eco_res_data_row *rows = r->rows.items;
+    if (r->document) {
+        eco_doc_pre(d, r->document);
+        return;
+    }
+    if (r->checked > 0) {
+        findings(d, r);
+        return;
+    }
+    if (r->count <= 2 && r->note == NULL) {
+        for (size_t i = 0; i < r->rows.n; i++) {
+            one_row(d, &rows[i]);
+        }
+        return;
+    }
+    eco_doc_table(d, "id|card|precision|>size B|>batch|>J per 1k|>change %|>n|grade");
+    for (size_t i = 0; i < r->rows.n; i++) {
+        eco_doc_cell(d, "%s", rows[i].id);
+        eco_doc_cell(d, "%s", rows[i].gpu);
+        eco_doc_cell(d, "%s", rows[i].precision);
+        opt_cell(d, rows[i].params_b);
+        eco_doc_cell(d, "%lld", (long long)rows[i].batch);
+        opt_cell(d, rows[i].energy_j_per_1k);
+        opt_cell(d, rows[i].delta_pct);
+        opt_cell(d, rows[i].n_trials);
+        eco_doc_cell(d, "%s", rows[i].grade);
+    }
+    eco_doc_table_end(d);
+    eco_doc_text(d, ECO_TONE_QUIET, "%lld rows; %s", (long long)r->count, r->note ? r->note : "");
+}
+
+void eco_view_gpus(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_gpus *r = result;
+    if (r->arch) {
+        eco_doc_kv(d, "class", "%s", r->arch);
+        eco_doc_kv(d, "card", "%s", r->gpu ? r->gpu : "not in the table: its class answers");
+    } else if (r->count == 0) {
+        eco_doc_text(d, ECO_TONE_WARN, "no known card or class has this name");
+        return;
+    }
+    eco_doc_table(d, "name|card|class|>GB|>GB/s|>TFLOPS|>limit W|>idle W|>pairs");
+    for (size_t i = 0; i < r->gpus.n; i++) {
+        const struct eco_res_gpu *g = (const struct eco_res_gpu *)r->gpus.items + i;
+        eco_doc_cell(d, "%s", g->name);
+        eco_doc_cell(d, "%s", g->gpu);
+        eco_doc_cell(d, "%s", g->arch);
+        opt_cell(d, g->vram_gb);
+        opt_cell(d, g->mem_bw_gbps);
+        opt_cell(d, g->fp16_tflops);
+        opt_cell(d, g->tdp_w);
+        opt_cell(d, g->idle_w);
+        eco_doc_cell(d, "%lld", (long long)g->pairs);
+    }
+    eco_doc_table_end(d);
+}
+
+void eco_view_models(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_models *r = result;
+    eco_doc_table(d, "id|>size B|>parameters|>layers|>width|>kv heads|>context|>16 bit GB|>NF4 GB|"
+                     ">KV kB/token|source");
+    for (size_t i = 0; i < r->models.n; i++) {
+        const struct eco_res_model_row *m = (const struct eco_res_model_row *)r->models.items + i;
+        eco_doc_cell(d, "%s", m->id);
+        eco_doc_cell(d, "%.4g", m->params_b);
+        eco_doc_cell(d, "%lld", (long long)m->params_total);
+        eco_doc_cell(d, "%lld", (long long)m->layers);
+        eco_doc_cell(d, "%lld", (long long)m->hidden);
+        eco_doc_cell(d, "%lld", (long long)m->n_kv_heads);
+        eco_doc_cell(d, "%lld", (long long)m->max_context);
+        eco_doc_cell(d, "%.2f", m->weight_gb_fp16);
+        eco_doc_cell(d, "%.2f", m->weight_gb_nf4);
+        eco_doc_cell(d, "%.1f", m->kv_kb_per_token);
+        eco_doc_cell(d, "%s", m->source ? m->source : "");
+    }
+    eco_doc_table_end(d);
+}
+
+static void sources(struct eco_doc *d, const struct eco_list *list)
+{
+    eco_doc_table(d, "source|state|boundary|device|reason");
+    for (size_t i = 0; i < list->n; i++) {
+        const struct eco_res_source *s = (const struct eco_res_source *)list->items + i;
+        eco_doc_cell(d, "%s", s->name);
+        eco_doc_cell(d, "%s", s->status);
+        eco_doc_cell(d, "%s", s->boundary);
+        eco_doc_cell(d, "%s", s->device ? s->device : "");
+        eco_doc_cell(d, "%s", s->reason ? s->reason : "");
+    }
+    eco_doc_table_end(d);
+}
+
+void eco_view_doctor(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_doctor *r = result;
+    bool none = strncmp(r->verdict, "no ", 3) == 0;
+    eco_doc_verdict(d, none ? ECO_TONE_WARN : ECO_TONE_GOOD, "%s", r->verdict);
+    eco_doc_kv(d, "card", "%s", r->gpu ? r->gpu : "no NVIDIA GPU in this machine");
+    sources(d, &r->sources);
+    if (none) {
+        eco_doc_heading(d, "Next");
+        eco_doc_next(d, "ecocompute estimate Qwen2.5-7B rtx4090 NF4", "the data set answers meanwhile");
+    }
+}
+
+void eco_view_measure(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_measure *r = result;
+    eco_doc_verdict(d, ECO_TONE_WARN, "%s", r->verdict);
+    eco_doc_kv(d, "basis", "%s", r->basis);
+    eco_doc_kv(d, "source", "%s", r->measurement_source);
+    eco_doc_heading(d, "Power sources");
+    sources(d, &r->sources);
+    eco_doc_heading(d, "Written");
+    for (size_t i = 0; i < r->files.n; i++) {
+        eco_doc_item(d, "%s", r->files.v[i]);
+    }
+    eco_view_notes(d, &r->notes);
+    eco_view_citation(d, &r->estimate.data);
+}
+
+void eco_view_report(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_report *r = result;
+    if (r->written) {
+        eco_doc_text(d, ECO_TONE_PLAIN, "wrote %s", r->written);
+    } else if (r->document) {
+        eco_doc_raw(d, r->document);
+    } else if (r->points.n) {
+        eco_doc_table(d, ">size B|>change %|precision|card|class|basis|>published curve %|inside its band");
+        for (size_t i = 0; i < r->points.n; i++) {
+            const struct eco_res_point *p = (const struct eco_res_point *)r->points.items + i;
+            eco_doc_cell(d, "%.4g", p->N);
+            eco_doc_cell(d, "%+.2f", p->dE);
+            eco_doc_cell(d, "%s", p->precision);
+            eco_doc_cell(d, "%s", p->gpu);
+            eco_doc_cell(d, "%s", p->arch);
+            eco_doc_cell(d, "%s", p->basis);
+            opt_cell(d, p->curve_pct);
+            eco_doc_cell(d, "%s", p->curve_pct.have ? (p->inside ? "yes" : "no") : "no curve");
+        }
+        eco_doc_table_end(d);
+    } else {
+        eco_doc_verdict(d, ECO_TONE_GOOD, "valid");
+    }
+    for (size_t i = 0; i < r->advice.n; i++) {
+        const struct eco_res_issue *a = (const struct eco_res_issue *)r->advice.items + i;
+        eco_doc_item(d, "advice: %s %s", a->pointer, a->message);
+    }
+}
+
+static void stats_row(struct eco_doc *d, const char *label, const struct eco_res_stats *s)
+{
+    eco_doc_cell(d, "%s", label);
+    eco_doc_cell(d, "%lld", (long long)s->n);
+    eco_doc_cell(d, "%.1f", s->mae);
+    eco_doc_cell(d, "%.1f", s->median);
+    eco_doc_cell(d, "%.3f", s->log_mae);
+    eco_doc_cell(d, "%.0f %%", 100 * s->coverage50);
+    eco_doc_cell(d, "%.0f %%", 100 * s->coverage80);
+    eco_doc_cell(d, "%.1f %% (%lld)", 100 * s->coverage95, (long long)s->inside95);
+    eco_doc_cell(d, "%s", s->coverage_ok ? "passes" : "FAILS");
+    eco_doc_cell(d, "%.1f", s->interval_score);
+}
+
+static void stats_list(struct eco_doc *d, const struct eco_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct eco_res_stats *s = (const struct eco_res_stats *)list->items + i;
+        stats_row(d, s->name, s);
+    }
+}
+
+#define STATS_COLUMNS                                                                              \
+    "|>n|>MAE|>median|>log MAE|>in 50 %|>in 80 %|>in 95 %|binomial test|>interval score"
+
+static void view_check(struct eco_doc *d, const struct eco_res_fit *r)
+{
+    eco_doc_heading(d, "Published anchors, published calibration");
+    eco_doc_table(d, STATS_COLUMNS);
+    stats_row(d, "one anchor left out", &r->published->anchors.leave_one_out);
+    stats_row(d, "one size left out", &r->published->anchors.leave_one_size_out);
+    stats_list(d, &r->published->anchors.by_class);
+    eco_doc_table_end(d);
+    eco_doc_heading(d, "Published anchors, our calibration");
+    eco_doc_table(d, STATS_COLUMNS);
+    stats_row(d, "one anchor left out", &r->ecocompute->anchors.leave_one_out);
+    stats_row(d, "one size left out", &r->ecocompute->anchors.leave_one_size_out);
+    stats_list(d, &r->ecocompute->anchors.by_class);
+    eco_doc_table_end(d);
+    eco_doc_heading(d, "All batch-1 pairs of grades A to C, our calibration");
+    eco_doc_table(d, STATS_COLUMNS);
+    stats_row(d, "one pair left out", &r->ecocompute->all.leave_one_out);
+    stats_row(d, "one size left out", &r->ecocompute->all.leave_one_size_out);
+    stats_row(d, "one session left out", &r->ecocompute->all.leave_one_session_out);
+    stats_list(d, &r->ecocompute->all.by_precision);
+    eco_doc_table_end(d);
+    eco_doc_heading(d, "External pairs, one source left out, our calibration");
+    eco_doc_table(d, STATS_COLUMNS);
+    stats_row(d, "one source left out", &r->ecocompute->external_pairs);
+    eco_doc_table_end(d);
+}
+
+void eco_view_fit(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_fit *r = result;
+    if (r->published && r->ecocompute) {
+        view_check(d, r);
+        eco_doc_text(d, ECO_TONE_QUIET, "%s", r->note);
+        return;
+    }
+    eco_doc_heading(d, "Published curves, refitted");
+    eco_doc_table(d, "class|precision|>n|>A %|>S %|>N* B|>residual|>crossover B");
+    for (size_t i = 0; i < r->curves.n; i++) {
+        const struct eco_res_curve *c = (const struct eco_res_curve *)r->curves.items + i;
+        eco_doc_cell(d, "%s", c->arch);
+        eco_doc_cell(d, "%s", c->precision);
+        eco_doc_cell(d, "%lld", (long long)c->n);
+        eco_doc_cell(d, "%.4f", c->A);
+        eco_doc_cell(d, "%.4f", c->S);
+        eco_doc_cell(d, c->identifiable ? "%.4f" : "%.4f (arbitrary)", c->Nstar);
+        eco_doc_cell(d, "%.4f", c->resid_std);
+        opt_cell(d, c->crossover_b);
+    }
+    eco_doc_table_end(d);
+    eco_doc_heading(d, "Default predictor");
+    for (size_t i = 0; i < r->hyperparameters.n; i++) {
+        const struct eco_res_hyper *h = (const struct eco_res_hyper *)r->hyperparameters.items + i;
+        eco_doc_kv(d, h->name, "%.5g", h->value);
+    }
+    eco_doc_text(d, ECO_TONE_QUIET, "%s", r->note);
+}
+
+void eco_view_version(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_version *r = result;
+    eco_doc_raw(d, r->name);
+    eco_doc_raw(d, " ");
+    eco_doc_raw(d, r->version);
+    eco_doc_raw(d, "\n");
+    eco_doc_kv(d, "data sha256", "%s", r->data_sha256);
+    eco_doc_kv(d, "measured rows", "%lld (%s)", (long long)r->rows, r->grades);
+    eco_doc_kv(d, "external pairs", "%lld", (long long)r->pairs);
+    for (size_t i = 0; i < r->files.n; i++) {
+        const struct eco_res_digest *f = (const struct eco_res_digest *)r->files.items + i;
+        eco_doc_kv(d, f->path, "%s, %lld rows", f->sha256, (long long)f->rows);
+    }
+}
