@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Where the sensor sits. Two boundaries are never added, subtracted or pooled. */
-#define ECO_RUN_BOUNDARIES(X)                                                                          \
+#define ECO_RUN_BOUNDARIES(X)                                                                      \
     X(NONE, "none")                                                                                \
     X(GPU_BOARD, "gpu-board")                                                                      \
     X(GPU_MODULE, "gpu-module")                                                                    \
@@ -60,14 +60,14 @@ struct eco_run_trial {
     int block, position, arm; /* 0-based; position: 0 = first of its block */
     bool discarded;           /* the warm-up block, or a trial that was repeated */
     bool throttled, contaminated, idle_timeout;
-    int iterations;           /* generations inside the window; -1 */
-    int64_t tokens;           /* all generated tokens of the window; -1 */
-    int64_t decode_tokens;    /* generated - 1 per sequence, times batch; -1 */
+    int iterations;                   /* generations inside the window; -1 */
+    int64_t tokens;                   /* all generated tokens of the window; -1 */
+    int64_t decode_tokens;            /* generated - 1 per sequence, times batch; -1 */
     int64_t samples, dropped_samples; /* of the power trace; -1 */
-    double window_s;          /* NAN: not known, as every double below */
-    double energy_counter_j;  /* hardware counter, edges aligned or interpolated */
-    double energy_integral_j; /* sampled power, trapezoid, with shift and profile */
-    double energy_v1_j;       /* protocol v1: default field, trapezoid, no correction */
+    double window_s;                  /* NAN: not known, as every double below */
+    double energy_counter_j;          /* hardware counter, edges aligned or interpolated */
+    double energy_integral_j;         /* sampled power, trapezoid, with shift and profile */
+    double energy_v1_j;               /* protocol v1: default field, trapezoid, no correction */
     double power_mean_w, power_peak_w, idle_before_w;
     double temp_start_c, temp_end_c, clock_mean_mhz;
     double tokens_per_s, ttft_s, tpot_mean_s, tpot_p50_s, tpot_p99_s;
@@ -75,15 +75,15 @@ struct eco_run_trial {
 
 /* A named stretch of a trial or of the run, for the power chart and the phase table. */
 struct eco_run_phase {
-    const char *name; /* "idle", "load", "warmup", "window", "prefill", "decode" */
-    int arm, trial;   /* -1: of the whole run */
-    double start_s, end_s; /* since the start of the run */
+    const char *name;              /* "idle", "load", "warmup", "window", "prefill", "decode" */
+    int arm, trial;                /* -1: of the whole run */
+    double start_s, end_s;         /* since the start of the run */
     double energy_j, power_mean_w; /* NAN */
 };
 
 /* Mean and spread over the n trials of one arm. */
 struct eco_run_stat {
-    int n; /* trials; 0: none */
+    int n;                    /* trials; 0: none */
     double mean, sd, cv_frac; /* NAN; sd is NAN for n = 1 */
 };
 
@@ -99,8 +99,8 @@ struct eco_run_delta {
 
 /* Perplexity of an arm, taken after the sampler stopped. */
 struct eco_run_quality {
-    bool present;       /* false: no quality block is written */
-    const char *error;  /* why it is unavailable; NULL when measured */
+    bool present;      /* false: no quality block is written */
+    const char *error; /* why it is unavailable; NULL when measured */
     double value, fp16_value, delta_pct, mean_nll;
     int64_t tokens_evaluated, windows, seq_len, corpus_bytes; /* -1 */
     const char *corpus_name, *corpus_sha256;                  /* NULL */
@@ -108,26 +108,26 @@ struct eco_run_quality {
 
 /* The prediction an arm's numbers come from (fallback), or are compared with (measured). */
 struct eco_run_predicted {
-    enum eco_basis basis;         /* UNAVAILABLE: there is none */
+    enum eco_basis basis; /* UNAVAILABLE: there is none */
     enum eco_confidence confidence;
-    struct eco_band delta_pct;    /* against the baseline; NAN inside: not known */
-    double j_per_token;           /* of this arm; NAN */
+    struct eco_band delta_pct; /* against the baseline; NAN inside: not known */
+    double j_per_token;        /* of this arm; NAN */
     double j_per_token_lo95, j_per_token_hi95;
-    double base_j_per_token;      /* of the FP16 baseline; NAN */
-    double crossover_b;           /* NAN: none */
-    double p_saves_frac;          /* 0..1; NAN */
-    int n_rows, n_sessions;       /* measured rows and sessions it leans on; -1 */
-    const char *calibration;      /* "ecocompute" or "published" */
-    const char *reason;           /* one plain sentence; NULL */
+    double base_j_per_token; /* of the FP16 baseline; NAN */
+    double crossover_b;      /* NAN: none */
+    double p_saves_frac;     /* 0..1; NAN */
+    int n_rows, n_sessions;  /* measured rows and sessions it leans on; -1 */
+    const char *calibration; /* "ecocompute" or "published" */
+    const char *reason;      /* one plain sentence; NULL */
 };
 
 /* One precision of the run. */
 struct eco_run_arm {
     enum eco_precision precision;
-    const char *engine;           /* "transformers", "builtin" … as eco_engine_name; NULL */
-    const char *weights;          /* "real", "synthetic"; NULL */
-    enum eco_basis basis;         /* of results: MEASURED only with a power source */
-    const char *reason;           /* why results are not measured or null; NULL when measured */
+    const char *engine;   /* "transformers", "builtin" … as eco_engine_name; NULL */
+    const char *weights;  /* "real", "synthetic"; NULL */
+    enum eco_basis basis; /* of results: MEASURED only with a power source */
+    const char *reason;   /* why results are not measured or null; NULL when measured */
     enum eco_run_level level;
     /* results.*: protocol v1, comparable with the published data */
     double total_energy_j, j_per_token, base_j_per_token, power_mean_w, tokens_per_s;
@@ -151,19 +151,19 @@ struct eco_run_package {
 };
 
 struct eco_run_environment {
-    const char *host;      /* "Linux-6.1-x86_64"; never a host name */
-    const char *os, *cpu;  /* NULL */
+    const char *host;          /* "Linux-6.1-x86_64"; never a host name */
+    const char *os, *cpu;      /* NULL */
     const char *driver, *cuda; /* NULL */
     const struct eco_run_package *packages;
     size_t package_count;
     double power_limit_w, clock_sm_mhz, clock_mem_mhz; /* NAN */
-    int persistence, ecc; /* 0, 1, -1: not known */
+    int persistence, ecc;                              /* 0, 1, -1: not known */
 };
 
 struct eco_run_idle {
-    double without_model_w, with_model_w; /* NAN */
+    double without_model_w, with_model_w;       /* NAN */
     double observer_power_w, observer_cpu_frac; /* what the sampler itself costs; NAN */
-    const char *reason; /* why not measured; NULL */
+    const char *reason;                         /* why not measured; NULL */
 };
 
 /* One check of the preflight, in the order it ran. */
@@ -174,32 +174,32 @@ struct eco_run_check {
 };
 
 struct eco_run {
-    const char *tool_version;    /* "0.1.0" */
-    const char *timestamp_utc;   /* "2026-11-30T09:12:31.123Z"; the caller's clock */
-    const char *scenario;        /* "SingleStream" or "Offline" */
-    const char *protocol;        /* "v1" or "custom" */
+    const char *tool_version;                /* "0.1.0" */
+    const char *timestamp_utc;               /* "2026-11-30T09:12:31.123Z"; the caller's clock */
+    const char *scenario;                    /* "SingleStream" or "Offline" */
+    const char *protocol;                    /* "v1" or "custom" */
     const char *const *protocol_differences; /* NULL when v1 */
     size_t protocol_difference_count;
     const char *const *warnings; /* NULL */
     size_t warning_count;
-    bool partial;                /* interrupted: what was measured so far */
+    bool partial;                   /* interrupted: what was measured so far */
     const char *measurement_source; /* "nvml total energy counter", or why nothing was measured */
-    const char *method;          /* how the numbers were obtained, in words */
-    const char *data_sha256;     /* digest of the data set; 64 hex digits; NULL */
-    const char *data_version;    /* NULL */
+    const char *method;             /* how the numbers were obtained, in words */
+    const char *data_sha256;        /* digest of the data set; 64 hex digits; NULL */
+    const char *data_version;       /* NULL */
     uint64_t seed;
     /* system under test */
-    const char *gpu_name;        /* as the driver or the user says; never NULL */
+    const char *gpu_name; /* as the driver or the user says; never NULL */
     enum eco_arch arch;
     int accelerator_count;
     enum eco_run_boundary boundary;
     /* workload */
     struct eco_model model;
     int batch, context_tokens, prompt_tokens, generated_tokens; /* -1: not known */
-    int iterations, warmup, blocks, sample_rate_hz;              /* -1; rate 0: none */
+    int iterations, warmup, blocks, sample_rate_hz;             /* -1; rate 0: none */
     const struct eco_run_arm *arms; /* the baseline is among them, or is_known by arms' base_* */
     size_t arm_count;
-    int baseline_arm;            /* index; -1: none */
+    int baseline_arm; /* index; -1: none */
     const struct eco_run_trial *trials;
     size_t trial_count;
     const struct eco_run_phase *phases;
@@ -212,7 +212,7 @@ struct eco_run {
     struct eco_run_idle idle;
 };
 
-void eco_run_init(struct eco_run *run);           /* everything "not known", batch 1 */
+void eco_run_init(struct eco_run *run); /* everything "not known", batch 1 */
 void eco_run_arm_init(struct eco_run_arm *arm);
 void eco_run_trial_init(struct eco_run_trial *trial);
 void eco_run_source_init(struct eco_run_source *source);
@@ -224,7 +224,7 @@ void eco_run_phase_init(struct eco_run_phase *phase);
  */
 void eco_run_arm_fallback(struct eco_run_arm *arm, const char *why);
 const char *eco_run_boundary_name(enum eco_run_boundary b); /* "gpu-board"; "none" */
-const char *eco_run_level_name(enum eco_run_level level); /* "L0" … "L3" */
+const char *eco_run_level_name(enum eco_run_level level);   /* "L0" … "L3" */
 
 #ifdef __cplusplus
 }

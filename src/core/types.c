@@ -22,10 +22,9 @@ static bool same(const char *a, size_t alen, const char *b, size_t blen)
 
 static const struct {
     const char *name, *vendor;
-} archs[] = {
-    [ECO_ARCH_UNKNOWN] = {"unknown", ""},
+} archs[] = {[ECO_ARCH_UNKNOWN] = {"unknown", ""},
 #define X(name, text, vendor) [ECO_ARCH_##name] = {text, vendor},
-    ECO_ARCHS(X)
+             ECO_ARCHS(X)
 #undef X
 };
 
@@ -53,11 +52,10 @@ static const struct {
     double bits;
     enum eco_precision_family family;
     enum eco_published_class published;
-} precisions[] = {
-    [ECO_PREC_NONE] = {"none", "", 0, ECO_FAM_NONE, ECO_PUB_NONE},
+} precisions[] = {[ECO_PREC_NONE] = {"none", "", 0, ECO_FAM_NONE, ECO_PUB_NONE},
 #define X(name, text, published, bits, family, aliases)                                            \
     [ECO_PREC_##name] = {text, aliases, bits, ECO_FAM_##family, ECO_PUB_##published},
-    ECO_PRECISIONS(X)
+                  ECO_PRECISIONS(X)
 #undef X
 };
 

@@ -31,9 +31,9 @@ struct eco_chart_crossover {
     size_t curve_count;
     const struct eco_chart_mark *marks;
     size_t mark_count;
-    double crossover_b;   /* NAN: none */
+    double crossover_b;                                    /* NAN: none */
     double point_b, point_pct, point_lo_pct, point_hi_pct; /* the asked model; NAN: none */
-    const char *point_label; /* "your model: 7 B" */
+    const char *point_label;                               /* "your model: 7 B" */
 };
 
 /* One horizontal bar with its 95 % range. */
@@ -41,7 +41,7 @@ struct eco_chart_bar {
     const char *label;
     double value, lo, hi; /* lo, hi NAN: no range */
     bool highlight;
-    bool measured;        /* false: drawn hatched, as a prediction */
+    bool measured; /* false: drawn hatched, as a prediction */
 };
 
 struct eco_chart_bars {

@@ -131,7 +131,8 @@ void eco_chart_label_pct(double pct, int places, bool signs, bool ascii, char ou
 {
     double shown = eco_num_round(pct, places);
     const char *sign = shown < 0 ? (ascii ? "-" : "\xe2\x88\x92") : signs && shown > 0 ? "+" : "";
-    snprintf(out, ECO_CHART_LABEL, "%s%.*f%s%%", sign, places, fabs(shown), ascii ? "" : "\xc2\xa0");
+    snprintf(out, ECO_CHART_LABEL, "%s%.*f%s%%", sign, places, fabs(shown),
+             ascii ? "" : "\xc2\xa0");
 }
 
 void eco_chart_label_value(double v, char out[ECO_CHART_LABEL])

@@ -33,7 +33,8 @@ static int bars_range(const struct eco_chart_bars *c, double *hi, double *label_
         if (!(b->value >= 0) || !isfinite(b->value) || isinf(b->hi) || isinf(b->lo))
             return eco_err_set(err, ECO_E_INVALID, "bars", "bar %zu is not a length", i);
         *hi = fmax(*hi, fmax(b->value, isnan(b->hi) ? 0 : b->hi));
-        *label_px = fmax(*label_px, fmin(LABEL_COLUMNS * 7.6, eco_svg_text_width(b->label ? b->label : "", 13.5)));
+        *label_px = fmax(*label_px, fmin(LABEL_COLUMNS * 7.6,
+                                         eco_svg_text_width(b->label ? b->label : "", 13.5)));
     }
     if (*hi <= 0)
         *hi = 1;
@@ -164,9 +165,8 @@ static void put_dot(struct eco_buf *out, double x, double y, double r, const cha
 static void put_star(struct eco_buf *out, double x, double y, double r, const char *title)
 {
     static const double unit[10][2] = {
-        {0, -1},          {0.2351, -0.3236}, {0.9511, -0.3090}, {0.3804, 0.1236},
-        {0.5878, 0.8090}, {0, 0.4},          {-0.5878, 0.8090}, {-0.3804, 0.1236},
-        {-0.9511, -0.3090}, {-0.2351, -0.3236}};
+        {0, -1},  {0.2351, -0.3236}, {0.9511, -0.3090}, {0.3804, 0.1236},   {0.5878, 0.8090},
+        {0, 0.4}, {-0.5878, 0.8090}, {-0.3804, 0.1236}, {-0.9511, -0.3090}, {-0.2351, -0.3236}};
     eco_buf_puts(out, "<path class=\"eco-you\" d=\"");
     for (int i = 0; i < 10; i++) {
         eco_buf_putc(out, i ? 'L' : 'M');
@@ -268,8 +268,8 @@ int eco_chart_svg_pareto(const struct eco_chart_pareto *c, struct eco_buf *out, 
     for (size_t i = 0; i < c->count; i++) {
         const struct eco_chart_candidate *k = &c->items[i];
         if (!k->front && !k->best)
-            put_dot(out, plot_x(&p, k->x), plot_y(&p, k->y), 4,
-                    k->feasible ? "eco-dot" : "eco-off", k->label);
+            put_dot(out, plot_x(&p, k->x), plot_y(&p, k->y), 4, k->feasible ? "eco-dot" : "eco-off",
+                    k->label);
     }
     put_front(c, &p);
     for (size_t i = 0; i < c->count; i++) {
@@ -298,8 +298,7 @@ static int power_range(const struct eco_chart_power *c, struct plot *p, struct e
     p->y_lo = 0;
     p->y_hi = 1;
     for (size_t i = 0; i < c->count; i++) {
-        if (!isfinite(c->t_s[i]) || !isfinite(c->power_w[i]) ||
-            (i && c->t_s[i] < c->t_s[i - 1]))
+        if (!isfinite(c->t_s[i]) || !isfinite(c->power_w[i]) || (i && c->t_s[i] < c->t_s[i - 1]))
             return eco_err_set(err, ECO_E_INVALID, "power", "sample %zu: times must rise", i);
         p->y_hi = fmax(p->y_hi, c->power_w[i]);
     }
@@ -323,7 +322,8 @@ static void put_trace(const struct eco_chart_power *c, const struct plot *p)
     for (int column = 0; i < c->count; column++) {
         size_t first = i, lo = i, hi = i;
         for (; i < c->count && (i == first || plot_x(p, c->t_s[i]) - p->left <
-                                                  (double)(column + 1) * fmin(1, width)); i++) {
+                                                  (double)(column + 1) * fmin(1, width));
+             i++) {
             lo = c->power_w[i] < c->power_w[lo] ? i : lo;
             hi = c->power_w[i] > c->power_w[hi] ? i : hi;
         }

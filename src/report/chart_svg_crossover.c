@@ -69,7 +69,8 @@ static void put_zero(struct frame *f)
     double y = py(f, 0);
     eco_svg_line(f->out, LEFT, y, RIGHT, y, "eco-zero");
     if (y - TOP > 24)
-        eco_svg_text(f->out, RIGHT - 4, y - 7, ECO_SVG_END, "eco-halo", "costs energy \xe2\x86\x91");
+        eco_svg_text(f->out, RIGHT - 4, y - 7, ECO_SVG_END, "eco-halo",
+                     "costs energy \xe2\x86\x91");
     if (BOTTOM - y > 24)
         eco_svg_text(f->out, RIGHT - 4, y + 16, ECO_SVG_END, "eco-halo",
                      "saves energy \xe2\x86\x93");
@@ -92,7 +93,8 @@ static void put_bands(struct frame *f)
                     isfinite(band_end(&c->curve[i].delta_pct, level, true));
         if (!drawn)
             continue;
-        eco_buf_puts(f->out, "<path class=\"eco-band\" clip-path=\"url(#eco-crossover-clip)\" d=\"");
+        eco_buf_puts(f->out,
+                     "<path class=\"eco-band\" clip-path=\"url(#eco-crossover-clip)\" d=\"");
         for (size_t i = 0; i < c->curve_count; i++)
             point(f, i ? 'L' : 'M', c->curve[i].params_b,
                   band_end(&c->curve[i].delta_pct, level, true));
@@ -296,8 +298,9 @@ int eco_chart_svg_crossover(const struct eco_chart_crossover *c, struct eco_buf 
         return rc;
     describe(c, &desc);
     eco_svg_open(out, "crossover", WIDTH, HEIGHT, c->title, c->subtitle, eco_buf_str(&desc));
-    eco_buf_printf(out, "<clipPath id=\"eco-crossover-clip\"><rect x=\"%g\" y=\"%g\" width=\"%g\" "
-                        "height=\"%g\"/></clipPath>\n",
+    eco_buf_printf(out,
+                   "<clipPath id=\"eco-crossover-clip\"><rect x=\"%g\" y=\"%g\" width=\"%g\" "
+                   "height=\"%g\"/></clipPath>\n",
                    LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP);
     put_legend(&f);
     put_axes(&f);
@@ -306,8 +309,8 @@ int eco_chart_svg_crossover(const struct eco_chart_crossover *c, struct eco_buf 
     put_crossover(&f);
     put_curve(&f);
     for (size_t i = 0; i < c->mark_count; i++)
-        circle(out, px(&f, c->marks[i].params_b), py(&f, c->marks[i].delta_pct),
-               c->marks[i].n >= 2, c->marks[i].label);
+        circle(out, px(&f, c->marks[i].params_b), py(&f, c->marks[i].delta_pct), c->marks[i].n >= 2,
+               c->marks[i].label);
     put_you(&f);
     eco_svg_close(out, HEIGHT, c->source);
     eco_buf_done(&desc);

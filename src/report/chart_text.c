@@ -154,8 +154,7 @@ static void draw_marks(struct grid *g, const struct eco_chart_crossover *c)
 {
     for (size_t i = 0; i < c->mark_count; i++) {
         bool many = c->marks[i].n >= 2;
-        const char *sign = g->ascii ? (many ? "@" : "o")
-                                    : (many ? "\xe2\x97\x8f" : "\xe2\x97\x8b");
+        const char *sign = g->ascii ? (many ? "@" : "o") : (many ? "\xe2\x97\x8f" : "\xe2\x97\x8b");
         put_sign(g, c->marks[i].params_b, c->marks[i].delta_pct, sign, INK_MARK);
     }
     if (!isnan(c->point_b) && !isnan(c->point_pct))
@@ -188,8 +187,8 @@ static void put_row(const struct grid *g, int row, const char *label, struct eco
         end--;
     eco_text_blanks(out, width < LABEL_COLUMNS - 1 ? LABEL_COLUMNS - 1 - width : 0);
     eco_buf_puts(out, label);
-    eco_buf_puts(out, g->ascii ? (*label ? " +" : " |")
-                               : (*label ? " \xe2\x94\xa4" : " \xe2\x94\x82"));
+    eco_buf_puts(out,
+                 g->ascii ? (*label ? " +" : " |") : (*label ? " \xe2\x94\xa4" : " \xe2\x94\x82"));
     for (int x = 0; x < end; x++)
         put_cell(g, &c[x], out);
     eco_buf_putc(out, '\n');
@@ -220,8 +219,7 @@ static void put_x_axis(const struct grid *g, struct eco_buf *out)
     for (int x = 0, i = 0; x < g->columns; x++) {
         bool tick = i < n && dot_x(g, ticks[i]) / sub_x(g) == x;
         i += tick;
-        eco_buf_puts(out, g->ascii ? (tick ? "+" : "-")
-                                   : (tick ? "\xe2\x94\xac" : "\xe2\x94\x80"));
+        eco_buf_puts(out, g->ascii ? (tick ? "+" : "-") : (tick ? "\xe2\x94\xac" : "\xe2\x94\x80"));
     }
     int end = 0;
     for (int i = 0; i < n; i++) {
@@ -257,8 +255,9 @@ static void put_legend(const struct grid *g, const struct eco_chart_crossover *c
                        c->point_label ? c->point_label : "your model", label);
     }
     if (many)
-        eco_buf_puts(&text, g->ascii ? "@ measured, n >= 2   " : "\xe2\x97\x8f measured, n "
-                                                               "\xe2\x89\xa5 2   ");
+        eco_buf_puts(&text, g->ascii ? "@ measured, n >= 2   "
+                                     : "\xe2\x97\x8f measured, n "
+                                       "\xe2\x89\xa5 2   ");
     if (single)
         eco_buf_puts(&text, g->ascii ? "o measured, n = 1   " : "\xe2\x97\x8b measured, n = 1   ");
     if (c->curve_count > 1)
@@ -356,8 +355,12 @@ static void put_bar(struct eco_buf *out, double share, size_t room, bool measure
                     const struct eco_chart_text_style *style, bool highlight)
 {
     static const char *const parts[] = {"",
-                                        "\xe2\x96\x8f", "\xe2\x96\x8e", "\xe2\x96\x8d",
-                                        "\xe2\x96\x8c", "\xe2\x96\x8b", "\xe2\x96\x8a",
+                                        "\xe2\x96\x8f",
+                                        "\xe2\x96\x8e",
+                                        "\xe2\x96\x8d",
+                                        "\xe2\x96\x8c",
+                                        "\xe2\x96\x8b",
+                                        "\xe2\x96\x8a",
                                         "\xe2\x96\x89"};
     double length = share * (double)room;
     size_t eighths = (size_t)lround(length * 8), full = eighths / 8, part = eighths % 8;
@@ -427,8 +430,9 @@ int eco_chart_text_bars(const struct eco_chart_bars *c, const struct eco_chart_t
         predicted = predicted || !b->measured;
     }
     if (predicted)
-        eco_text_wrap(out, style->ascii ? "= predicted, # measured"
-                                        : "\xe2\x96\x92 predicted, \xe2\x96\x88 measured",
+        eco_text_wrap(out,
+                      style->ascii ? "= predicted, # measured"
+                                   : "\xe2\x96\x92 predicted, \xe2\x96\x88 measured",
                       all, 0, style->ascii);
     if (c->source)
         eco_text_wrap(out, c->source, all, 0, style->ascii);

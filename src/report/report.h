@@ -39,9 +39,9 @@ struct eco_report_finding {
 };
 
 struct eco_report_check {
-    bool json;      /* the text is strict JSON */
-    bool valid;     /* and holds to the schema */
-    bool ours;      /* report_version is there: our schema was applied, else the published rules */
+    bool json;  /* the text is strict JSON */
+    bool valid; /* and holds to the schema */
+    bool ours;  /* report_version is there: our schema was applied, else the published rules */
     size_t error_count, advice_count; /* all of them; only the first ones are kept */
     struct eco_report_finding errors[ECO_REPORT_MAX_FINDINGS];
     struct eco_report_finding advice[ECO_REPORT_MAX_FINDINGS];
@@ -71,14 +71,14 @@ int eco_report_markdown(const char *text, size_t len, struct eco_buf *out, struc
 
 /* A point for the published curves: from a share link or a report. Strings live in the arena. */
 struct eco_report_point {
-    const char *model;      /* "shared config" when the link names none */
-    const char *gpu;        /* the card, else the architecture as written, else an em dash */
-    const char *precision;  /* as written; NF4 when the document names none, as published */
-    const char *basis;      /* measured, interpolated, extrapolated, unavailable, or "unverified" */
-    enum eco_arch arch;     /* of the text: a name, or a card's name; UNKNOWN when it names none */
+    const char *model;     /* "shared config" when the link names none */
+    const char *gpu;       /* the card, else the architecture as written, else an em dash */
+    const char *precision; /* as written; NF4 when the document names none, as published */
+    const char *basis;     /* measured, interpolated, extrapolated, unavailable, or "unverified" */
+    enum eco_arch arch;    /* of the text: a name, or a card's name; UNKNOWN when it names none */
     enum eco_precision prec;
-    double params_b;        /* 1e9 parameters, within ECO_REPORT_{MIN,MAX}_PARAMS_B */
-    double delta_pct;       /* -100 <= delta <= ECO_REPORT_MAX_DELTA_PCT */
+    double params_b;  /* 1e9 parameters, within ECO_REPORT_{MIN,MAX}_PARAMS_B */
+    double delta_pct; /* -100 <= delta <= ECO_REPORT_MAX_DELTA_PCT */
 };
 #define ECO_REPORT_MIN_PARAMS_B 1e-6
 #define ECO_REPORT_MAX_PARAMS_B 1e6
@@ -114,7 +114,7 @@ int eco_report_point(const char *text, size_t len, struct eco_report_points *poi
 struct eco_report_replication {
     const char *missing[6]; /* fields a replication should have and this one lacks; static */
     size_t missing_count;
-    bool classified;        /* a curve exists: the fields below hold */
+    bool classified;         /* a curve exists: the fields below hold */
     enum eco_arch arch_used; /* ampere for hopper */
     double pred_pct, diff_pct;
     double band_pct;    /* max(1.96 rms of the curve, 5) */

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define NOTICE                                                                                     \
-    "Not a certified benchmark result. Energies are those of the named boundary only; board power "  \
+    "Not a certified benchmark result. Energies are those of the named boundary only; board "      \
+    "power "                                                                                       \
     "sensors carry an absolute error of about 5 % without an external meter."
 
 /* A number, or null when it is not known. */

@@ -2,7 +2,7 @@
  * Points for the published curves, from share links and from reports. Strict where the published
  * pages are not: sizes and changes have bounds, booleans and lists are no numbers, duplicate keys
  * make a document invalid, a precision must be a known one, and a basis that is none of the four
- * words is shown as "unverified". docs/methodology.md lists the differences.
+ * words is shown as "unverified". schema/README.md lists the differences.
  */
 #include "report.h"
 #include "report_read.h"
@@ -131,12 +131,13 @@ static int read_point(struct eco_arena *arena, const struct members *m, struct e
 static int add_point(struct eco_report_points *points, const struct members *m, struct eco_err *err)
 {
     if (!points->items)
-        points->items = eco_arena_array(&points->arena, ECO_REPORT_MAX_POINTS,
-                                        sizeof(struct eco_report_point));
+        points->items =
+            eco_arena_array(&points->arena, ECO_REPORT_MAX_POINTS, sizeof(struct eco_report_point));
     if (!points->items)
         return eco_err_set(err, ECO_E_NO_MEMORY, NULL, "out of memory");
     if (points->count >= ECO_REPORT_MAX_POINTS)
-        return eco_err_set(err, ECO_E_TOO_LARGE, NULL, "more than %d points", ECO_REPORT_MAX_POINTS);
+        return eco_err_set(err, ECO_E_TOO_LARGE, NULL, "more than %d points",
+                           ECO_REPORT_MAX_POINTS);
     struct eco_report_point p = {0};
     int rc = read_point(&points->arena, m, &p, err);
     if (rc == 0)
@@ -253,8 +254,9 @@ int eco_report_overlay(const char *link, size_t len, struct eco_report_points *p
 {
     struct eco_err why = {0};
     if (len > ECO_REPORT_MAX_QUERY)
-        return eco_err_set(err, ECO_E_TOO_LARGE, "link", "a link of %zu bytes is over the limit of %u",
-                           len, ECO_REPORT_MAX_QUERY);
+        return eco_err_set(err, ECO_E_TOO_LARGE, "link",
+                           "a link of %zu bytes is over the limit of %u", len,
+                           ECO_REPORT_MAX_QUERY);
     if (contains(link, len, "://")) {
         /* A whole link: what lies after the fragment sign is not part of its query. */
         const char *hash = memchr(link, '#', len);
@@ -294,8 +296,8 @@ static int read_report(const struct eco_json *root, struct eco_report_points *po
     };
     if (root->type != ECO_JSON_OBJECT && root->type != ECO_JSON_ARRAY)
         return refuse(err, "not_object", "the report is no JSON object");
-    if (version && (version->type != ECO_JSON_STRING ||
-                    strncmp(version->str, "ecocompute-energy", 17) != 0))
+    if (version &&
+        (version->type != ECO_JSON_STRING || strncmp(version->str, "ecocompute-energy", 17) != 0))
         return refuse(err, "schema_version", "'schema_version' does not say ecocompute-energy");
     return add_point(points, &m, err);
 }
@@ -336,11 +338,11 @@ static bool is_missing(const struct eco_json *v)
 static void list_missing(const struct eco_json *root, struct eco_report_replication *out)
 {
     static const char *const names[] = {
-        "schema_version",       "benchmark", "scenario", "system_under_test.gpu",
-        "workload.model_name", "workload.precision"};
-    static const char *const pointers[] = {"/schema_version",        "/benchmark",
-                                           "/scenario",              "/system_under_test/gpu",
-                                           "/workload/model_name", "/workload/precision"};
+        "schema_version",        "benchmark",           "scenario",
+        "system_under_test.gpu", "workload.model_name", "workload.precision"};
+    static const char *const pointers[] = {
+        "/schema_version",        "/benchmark",           "/scenario",
+        "/system_under_test/gpu", "/workload/model_name", "/workload/precision"};
     out->missing_count = 0;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (is_missing(eco_json_at(root, pointers[i])))

@@ -95,8 +95,8 @@ bool eco_report_size_of_name(const struct eco_json *name, double *out_b)
                     is_digit(after) || after == '_' || (after & 0x80);
         if (word)
             continue;
-        bool experts = start - name->str >= 2 && (start[-1] == 'x' || start[-1] == 'X') &&
-                       is_digit(start[-2]);
+        bool experts =
+            start - name->str >= 2 && (start[-1] == 'x' || start[-1] == 'X') && is_digit(start[-2]);
         if (experts)
             return size_of_experts(name, out_b);
         return eco_num_parse_lenient(start, (size_t)(s - start), out_b) == 0;

@@ -11,7 +11,7 @@
  * lists and empty text are not numbers. `out` is untouched when false.
  */
 bool eco_report_number(const struct eco_json *v, bool hex, double *out);
-/** The size in a model's name, 1e9 parameters: "Qwen2-7B", "1.5 b model". "8x7B" by the data set. */
+/** The size in a model's name, 1e9 parameters: "Qwen2-7B", "1.5 b model"; "8x7B" by data set. */
 bool eco_report_size_of_name(const struct eco_json *name, double *out_b);
 
 #endif

@@ -8,10 +8,17 @@
 
 /* R: optional, Q: required; the last three columns are minimum, unit and meaning. */
 #define R(path, types, choices, min, unit, help)                                                   \
-    {path, types, false, choices, NULL, min, unit, help}
-#define Q(path, types, choices, min, unit, help) {path, types, true, choices, NULL, min, unit, help}
+    {                                                                                              \
+        path, types, false, choices, NULL, min, unit, help                                         \
+    }
+#define Q(path, types, choices, min, unit, help)                                                   \
+    {                                                                                              \
+        path, types, true, choices, NULL, min, unit, help                                          \
+    }
 #define P(path, types, required, choices, min)                                                     \
-    {path, types, required, choices, NULL, min, NULL, NULL}
+    {                                                                                              \
+        path, types, required, choices, NULL, min, NULL, NULL                                      \
+    }
 
 #define SCENARIOS "SingleStream|Offline"
 #define BASES "measured|interpolated|extrapolated|unavailable"
@@ -90,7 +97,8 @@ static const struct eco_report_rule published[] = {
 /* A change against the baseline, the same five fields in each of the three energies. */
 #define DELTA(at, which)                                                                           \
     R(at ".vs_fp16_energy_pct", "n0", NULL, -100, "%",                                             \
-      "Change of energy per token against the 16-bit baseline" which ": 100 (E_q - E_base)/E_base; " \
+      "Change of energy per token against the 16-bit baseline" which                               \
+      ": 100 (E_q - E_base)/E_base; "                                                              \
       "negative saves."),                                                                          \
         R(at ".vs_fp16_ci95_pct", "a0", NULL, NAN, "%",                                            \
           "95 % interval of that change: [low, high]; null when n = 1, which has none."),          \
@@ -114,7 +122,8 @@ static const struct eco_report_rule published[] = {
 
 static const struct eco_report_rule ours[] = {
     Q("", "o", NULL, NAN, NULL,
-      "One arm (one precision) of an ecocompute run: what was measured, or, without a power source, "
+      "One arm (one precision) of an ecocompute run: what was measured, or, without a power "
+      "source, "
       "what was derived from the data set. null means not known; it never means zero."),
     {"schema_version", "s", true, NULL, "\"ecocompute-energy/1.1\"", NAN, NULL,
      "The published schema this report is a superset of."},
@@ -128,7 +137,8 @@ static const struct eco_report_rule ours[] = {
     Q("scenario", "s", SCENARIOS, NAN, NULL, "SingleStream: one sequence; Offline: a batch."),
     R("scenario_note", "s0", NULL, NAN, NULL, "Remark on the scenario."),
     Q("timestamp_utc", "s", NULL, NAN, NULL, "When the run began, RFC 3339 in UTC."),
-    Q("partial", "b", NULL, NAN, NULL, "true: the run was interrupted; only finished trials count."),
+    Q("partial", "b", NULL, NAN, NULL,
+      "true: the run was interrupted; only finished trials count."),
     Q("protocol", "o", NULL, NAN, NULL, "The measuring protocol."),
     Q("protocol.name", "s", "v1|custom", NAN, NULL, "v1 is comparable with the published data."),
     Q("protocol.differences", "a", NULL, NAN, NULL, "What differs from v1; empty for v1."),
@@ -137,7 +147,8 @@ static const struct eco_report_rule ours[] = {
     Q("system_under_test.gpu", "s", NULL, NAN, NULL, "Name of the accelerator."),
     Q("system_under_test.gpu_arch", "s", NULL, NAN, NULL, "Architecture, or unknown."),
     Q("system_under_test.accelerator_count", "i", NULL, 1, NULL, "Accelerators the workload used."),
-    R("system_under_test.host", "s", NULL, NAN, NULL, "Operating system and C library; no host name."),
+    R("system_under_test.host", "s", NULL, NAN, NULL,
+      "Operating system and C library; no host name."),
     Q("system_under_test.boundary", "s",
       "none|gpu-board|gpu-module|cpu-package|cpu-package+dram|soc|wall", NAN, NULL,
       "Where the joules were counted; none when nothing was measured. Boundaries never mix."),
@@ -175,7 +186,8 @@ static const struct eco_report_rule ours[] = {
     R("software.packages.*", "s", NULL, NAN, NULL, "Version."),
     R("software.torch_cuda", "s", NULL, NAN, NULL, "CUDA version the framework was built for."),
     R("software.nvidia_driver", "s", NULL, NAN, NULL, "Driver version."),
-    R("software.reference_pins", "o", NULL, NAN, NULL, "Versions the published data was made with."),
+    R("software.reference_pins", "o", NULL, NAN, NULL,
+      "Versions the published data was made with."),
     R("software.reference_pins.*", "s", NULL, NAN, NULL, "Version."),
     R("software.matches_reference_pins", "b", NULL, NAN, NULL, "All versions equal the pins."),
     R("software.differs_from_reference_pins", "a", NULL, NAN, NULL, "Packages that differ."),
@@ -224,7 +236,8 @@ static const struct eco_report_rule ours[] = {
       "What the data set says about this configuration; null when it says nothing."),
     Q("prediction.basis", "s", "measured|interpolated|extrapolated|estimated|modelled|computed",
       NAN, NULL, "How the prediction relates to the data."),
-    Q("prediction.confidence", "s", "none|low|medium|high", NAN, NULL, "Coarse word for the width."),
+    Q("prediction.confidence", "s", "none|low|medium|high", NAN, NULL,
+      "Coarse word for the width."),
     Q("prediction.calibration", "s0", NULL, NAN, NULL, "ecocompute or published."),
     Q("prediction.vs_fp16_energy_pct", "n0", NULL, -100, "%", "Median of the predicted change."),
     RANGE("prediction.ci50_pct", "%", "Central 50 % band of the change: [low, high]."),
@@ -239,7 +252,8 @@ static const struct eco_report_rule ours[] = {
     R("prediction.rows", "i0", NULL, 0, NULL, "Measured rows it leans on."),
     R("prediction.sessions", "i0", NULL, 0, NULL, "Sessions those rows come from."),
     R("prediction.reason", "s0", NULL, NAN, NULL, "One plain sentence."),
-    Q("statistics", "o", NULL, NAN, NULL, "Spread of energy per token over the trials of this arm."),
+    Q("statistics", "o", NULL, NAN, NULL,
+      "Spread of energy per token over the trials of this arm."),
     Q("statistics.n", "i", NULL, 0, "trials", "Trials; iterations inside a window do not count."),
     Q("statistics.mean_mj", "n0", NULL, 0, "mJ", "Mean energy per token."),
     Q("statistics.sd_mj", "n0", NULL, 0, "mJ", "Standard deviation; null below n = 2."),
@@ -255,7 +269,8 @@ static const struct eco_report_rule ours[] = {
     Q("trials[].window_s", "n0", NULL, 0, "s", "Length of the window."),
     Q("trials[].iterations", "i0", NULL, 0, NULL, "Generations in the window."),
     Q("trials[].tokens", "i0", NULL, 0, "tokens", "All generated tokens of the window."),
-    R("trials[].decode_tokens", "i0", NULL, 0, "tokens", "Generated - 1 per sequence, times batch."),
+    R("trials[].decode_tokens", "i0", NULL, 0, "tokens",
+      "Generated - 1 per sequence, times batch."),
     Q("trials[].energy_joules", "n0", NULL, 0, "J", "Protocol v1 energy of the window."),
     R("trials[].energy_counter_joules", "n0", NULL, 0, "J", "By the hardware counter."),
     R("trials[].energy_integral_joules", "n0", NULL, 0, "J", "By the samples, shift and profile."),
@@ -325,7 +340,8 @@ static const struct eco_report_rule ours[] = {
     R("quality.corpus.sha256", "s", NULL, NAN, NULL, "Digest, 64 hex digits."),
     R("quality.note", "s", NULL, NAN, NULL, "Remark."),
     R("quality.error", "s", NULL, NAN, NULL, "Why it is unavailable."),
-    Q("warnings", "a", NULL, NAN, NULL, "What a reader must know; each says what was done instead."),
+    Q("warnings", "a", NULL, NAN, NULL,
+      "What a reader must know; each says what was done instead."),
     R("warnings[]", "s", NULL, NAN, NULL, "One warning."),
     Q("provenance", "o", NULL, NAN, NULL, "Where the numbers come from."),
     Q("provenance.tool", "s", NULL, NAN, NULL, "Program and version that wrote this file."),

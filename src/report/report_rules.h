@@ -18,8 +18,9 @@
  */
 struct eco_report_rule {
     const char *path;
-    const char *types;    /* any of: s string, n number, i integer, b boolean, o object, a array, 0 null */
-    bool required;        /* the key must be there (its value may be null when types has 0) */
+    const char
+        *types;    /* any of: s string, n number, i integer, b boolean, o object, a array, 0 null */
+    bool required; /* the key must be there (its value may be null when types has 0) */
     const char *choices;  /* "a|b|c" (strings only), or NULL */
     const char *constant; /* JSON text the value must equal, or NULL */
     double min;           /* NAN: none */

@@ -12,7 +12,7 @@ static void put_types(struct eco_json_writer *w, const char *types)
     static const struct {
         char c;
         const char *name;
-    } names[] = {{'s', "string"},  {'n', "number"}, {'i', "integer"}, {'b', "boolean"},
+    } names[] = {{'s', "string"}, {'n', "number"}, {'i', "integer"}, {'b', "boolean"},
                  {'o', "object"}, {'a', "array"},  {'0', "null"}};
     bool several = types[1] != '\0';
     eco_jw_key(w, "type");

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* repr(float) of Python: shortest digits, a ".0" on whole numbers, exponent below 1e-4 and from 1e16. */
+/* repr(float) of Python: shortest digits, ".0" on whole numbers, exponent below 1e-4, from 1e16. */
 static void put_float(struct eco_buf *out, double v)
 {
     char text[ECO_NUM_MAX], digits[ECO_NUM_MAX];
@@ -150,8 +150,9 @@ static int shared_size(const struct eco_json *workload, double *out_b, struct ec
     }
     v = round_even(v, 4);
     if (!(v > 0))
-        return eco_err_set(err, ECO_E_CONTENT, "params_b",
-                           "'params_b' must be at least 0.0001: pages refuse a link without a size");
+        return eco_err_set(
+            err, ECO_E_CONTENT, "params_b",
+            "'params_b' must be at least 0.0001: pages refuse a link without a size");
     *out_b = v;
     return 0;
 }
@@ -162,7 +163,7 @@ static int put_payload(struct eco_buf *out, const struct eco_json *root, struct 
     const struct eco_json *results = eco_json_get(root, "results");
     const struct eco_json *system = eco_json_get(root, "system_under_test");
     const struct eco_json *delta = eco_json_get(results, "vs_fp16_energy_pct");
-    double size_b, delta_pct;
+    double size_b = 0, delta_pct = 0;
     if (!delta || delta->type == ECO_JSON_NULL)
         return eco_err_set(err, ECO_E_CONTENT, "vs_fp16_energy_pct",
                            "the report has no 'results.vs_fp16_energy_pct' to share");

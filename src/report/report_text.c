@@ -16,10 +16,10 @@ static const char *spelled(const char *s, size_t n)
 {
     static const struct {
         const char *sign, *ascii;
-    } known[] = {{"\xe2\x88\x92", "-"},      {"\xc2\xa0", " "},     {"\xe2\x80\xa6", "..."},
-                 {"\xe2\x80\x93", "-"},      {"\xe2\x80\x94", "-"}, {"\xe2\x89\xa5", ">="},
-                 {"\xc2\xb7", "."},          {"\xce\x94", "d"},     {"\xc2\xb1", "+-"},
-                 {"\xe2\x86\x92", "->"},     {"\xc3\x97", "x"}};
+    } known[] = {{"\xe2\x88\x92", "-"},  {"\xc2\xa0", " "},     {"\xe2\x80\xa6", "..."},
+                 {"\xe2\x80\x93", "-"},  {"\xe2\x80\x94", "-"}, {"\xe2\x89\xa5", ">="},
+                 {"\xc2\xb7", "."},      {"\xce\x94", "d"},     {"\xc2\xb1", "+-"},
+                 {"\xe2\x86\x92", "->"}, {"\xc3\x97", "x"}};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strlen(known[i].sign) == n && memcmp(known[i].sign, s, n) == 0)
             return known[i].ascii;
@@ -101,8 +101,8 @@ void eco_text_wrap(struct eco_buf *out, const char *text, size_t width, size_t i
             }
             eco_buf_clear(&word);
             eco_buf_put(&word, s, n);
-            column += eco_text_cut(out, eco_buf_str(&word), width > column ? width - column : 1,
-                                   ascii);
+            column +=
+                eco_text_cut(out, eco_buf_str(&word), width > column ? width - column : 1, ascii);
             first = false;
         }
         s += n;

@@ -20,8 +20,9 @@ struct walk {
     char pointer[sizeof(((struct eco_report_finding *)0)->pointer)];
 };
 
-__attribute__((format(printf, 5, 6))) static void
-find(struct walk *w, bool advice, const char *keyword, const char *missing, const char *fmt, ...)
+__attribute__((format(printf, 5, 6))) static void find(struct walk *w, bool advice,
+                                                       const char *keyword, const char *missing,
+                                                       const char *fmt, ...)
 {
     struct eco_report_check *out = w->out;
     size_t at = advice ? out->advice_count++ : out->error_count++;
@@ -92,7 +93,7 @@ static void type_words(const char *types, char out[64])
     static const struct {
         char c;
         const char *word;
-    } words[] = {{'s', "text"},    {'n', "a number"}, {'i', "an integer"}, {'b', "true or false"},
+    } words[] = {{'s', "text"},      {'n', "a number"}, {'i', "an integer"}, {'b', "true or false"},
                  {'o', "an object"}, {'a', "a list"},   {'0', "null"}};
     out[0] = '\0';
     for (const char *t = types; *t; t++) {
@@ -290,7 +291,8 @@ static void advise_signs(struct walk *w, const struct eco_json *root)
         advise(w, "/measurement/sample_rate_hz", "%g: no power sample was taken", rate);
     double delta = number_at(root, "/results/vs_fp16_energy_pct");
     if (delta < -100)
-        advise(w, "/results/vs_fp16_energy_pct", "%g: energy cannot fall by more than 100 %%", delta);
+        advise(w, "/results/vs_fp16_energy_pct", "%g: energy cannot fall by more than 100 %%",
+               delta);
 }
 
 /* Numbers that must agree with each other: a change with its energies, a total with its tokens. */
@@ -343,8 +345,9 @@ int eco_report_validate(const char *text, size_t len, struct eco_report_check *o
 {
     *out = (struct eco_report_check){0};
     if (len > ECO_REPORT_MAX_BYTES)
-        return eco_err_set(err, ECO_E_TOO_LARGE, NULL, "a report of %zu bytes is over the limit of %u",
-                           len, ECO_REPORT_MAX_BYTES);
+        return eco_err_set(err, ECO_E_TOO_LARGE, NULL,
+                           "a report of %zu bytes is over the limit of %u", len,
+                           ECO_REPORT_MAX_BYTES);
     struct eco_json_doc doc;
     struct eco_err parse = {0};
     int rc = eco_json_parse(&doc, text, len, &parse);

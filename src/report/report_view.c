@@ -87,8 +87,10 @@ static void put_verdict(struct reader *r)
     char pct[ECO_CHART_LABEL], lo_text[ECO_CHART_LABEL], hi_text[ECO_CHART_LABEL];
     double delta = num_at(r, "/results/vs_fp16_energy_pct"), lo, hi;
     struct eco_arena *a = &r->v->arena;
-    r->v->kind = !word ? '?' : strcmp(word, "saves") == 0 ? 's' : strcmp(word, "costs") == 0 ? 'c'
-                                                                                             : '?';
+    r->v->kind = !word                        ? '?'
+                 : strcmp(word, "saves") == 0 ? 's'
+                 : strcmp(word, "costs") == 0 ? 'c'
+                                              : '?';
     if (isnan(delta)) {
         r->v->verdict = "no answer: the change in energy against the baseline is not known";
         return;
@@ -102,8 +104,8 @@ static void put_verdict(struct reader *r)
         eco_chart_label_pct(lo, 1, true, false, lo_text);
         eco_chart_label_pct(hi, 1, true, false, hi_text);
         r->v->verdict = eco_arena_printf(
-            a, "%s: %s energy per token against the 16-bit baseline (95 %% interval %s to %s)", said,
-            pct, lo_text, hi_text);
+            a, "%s: %s energy per token against the 16-bit baseline (95 %% interval %s to %s)",
+            said, pct, lo_text, hi_text);
         return;
     }
     r->v->verdict =
@@ -152,8 +154,8 @@ static void put_quality_rows(struct reader *r)
         const char *sd = value_at(r, "/statistics/sd_mj", "mJ");
         eco_chart_label_value(n, n_text);
         row(r, "n", eco_arena_printf(a, "%s %s", n_text, n == 1 ? "trial" : "trials"));
-        row(r, "spread", sd ? eco_arena_printf(a, "standard deviation %s", sd)
-                            : "one trial has no spread");
+        row(r, "spread",
+            sd ? eco_arena_printf(a, "standard deviation %s", sd) : "one trial has no spread");
     } else {
         row(r, "n", r->v->measured ? "not stated" : "none, nothing was measured here");
         row(r, "spread", r->v->measured ? "not stated" : "the interval of the prediction");
@@ -181,10 +183,10 @@ static void put_prediction_row(struct reader *r)
     }
     eco_chart_label_pct(lo, 1, true, false, lo_text);
     eco_chart_label_pct(hi, 1, true, false, hi_text);
-    row(r, "predicted change", eco_arena_printf(a, "%s (95 %% band %s to %s), basis %s in the data set, confidence %s",
-                                                median, lo_text, hi_text,
-                                                or_words(text_at(r, "/prediction/basis"), "?"),
-                                                or_words(text_at(r, "/prediction/confidence"), "?")));
+    row(r, "predicted change",
+        eco_arena_printf(a, "%s (95 %% band %s to %s), basis %s in the data set, confidence %s",
+                         median, lo_text, hi_text, or_words(text_at(r, "/prediction/basis"), "?"),
+                         or_words(text_at(r, "/prediction/confidence"), "?")));
     double crossover = num_at(r, "/prediction/crossover_b");
     if (!isnan(crossover)) {
         eco_chart_label_size(crossover, median);
@@ -247,9 +249,9 @@ static void put_citation(struct reader *r)
     struct eco_arena *a = &r->v->arena;
     const char *doi = text_at(r, "/provenance/dataset_doi"), *sha = text_at(r, "/data_sha256");
     const char *tool = text_at(r, "/provenance/tool"), *at = text_at(r, "/timestamp_utc");
-    r->v->citation = eco_arena_printf(
-        a, "%s%s%s%s%s%s%s", or_words(tool, "tool not stated"), at ? ", " : "", or_words(at, ""),
-        doi ? "; data: doi " : "", or_words(doi, ""), sha ? ", sha256 " : "", or_words(sha, ""));
+    r->v->citation = eco_arena_printf(a, "%s%s%s%s%s%s%s", or_words(tool, "tool not stated"),
+                                      at ? ", " : "", or_words(at, ""), doi ? "; data: doi " : "",
+                                      or_words(doi, ""), sha ? ", sha256 " : "", or_words(sha, ""));
 }
 
 /* A piece that could not be allocated is NULL; it must not reach a printer. */
@@ -288,8 +290,8 @@ int eco_report_view(const char *text, size_t len, struct eco_view *out, struct e
     put_citation(&r);
     /* Rows and notes may point into the document: move them before it goes. */
     for (size_t i = 0; i < out->row_count; i++)
-        out->rows[i].value = eco_arena_strdup(&out->arena, out->rows[i].value,
-                                              strlen(out->rows[i].value));
+        out->rows[i].value =
+            eco_arena_strdup(&out->arena, out->rows[i].value, strlen(out->rows[i].value));
     for (size_t i = 0; i < out->how_count; i++)
         out->how[i] = eco_arena_strdup(&out->arena, out->how[i], strlen(out->how[i]));
     for (size_t i = 0; i < out->limit_count; i++)

@@ -17,11 +17,11 @@ struct eco_view_row {
 };
 
 struct eco_view {
-    struct eco_arena arena;   /* owns every text below */
-    const char *title;        /* "NF4 on RTX 4090, Qwen2-7B" */
-    const char *verdict;      /* "cannot tell: …" */
-    const char *basis;        /* "not measured: interpolated …" */
-    char kind;                /* s saves, c costs, ? cannot tell or unavailable */
+    struct eco_arena arena; /* owns every text below */
+    const char *title;      /* "NF4 on RTX 4090, Qwen2-7B" */
+    const char *verdict;    /* "cannot tell: …" */
+    const char *basis;      /* "not measured: interpolated …" */
+    char kind;              /* s saves, c costs, ? cannot tell or unavailable */
     bool measured;
     struct eco_view_row rows[ECO_VIEW_MAX_ROWS];
     size_t row_count;

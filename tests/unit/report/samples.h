@@ -75,64 +75,9 @@ static inline void sample_fallback(struct sample *s, enum eco_precision precisio
     eco_run_arm_fallback(&s->arms[0], "no power source was found, so nothing was measured here");
 }
 
-/* Two blocks of two arms whose windows integrate 421 W over 22.9 s. */
-static inline void sample_measured(struct sample *s, enum eco_precision precision)
+/* The first arm of sample_measured. */
+static inline void sample_arm(struct eco_run_arm *a, const char *sha256)
 {
-    sample_base(s, precision);
-    struct eco_run *r = &s->run;
-    struct eco_run_arm *a = &s->arms[0];
-    s->arms[1].precision = ECO_PREC_FP16;
-    s->arms[1].basis = ECO_BASIS_MEASURED;
-    r->arm_count = 2;
-    r->baseline_arm = 1;
-    r->boundary = ECO_RUN_BOUNDARY_GPU_BOARD;
-    r->measurement_source = "nvml: power average 1 s, total energy counter";
-    r->method = "on-device power sampling at 10 Hz and the hardware energy counter";
-    r->sample_rate_hz = 10;
-    r->iterations = 10;
-    r->warmup = 2;
-    r->blocks = 2;
-    r->prompt_tokens = 9;
-    r->generated_tokens = 256;
-    r->seed = 18446744073709551615u;
-    for (int i = 0; i < 4; i++) {
-        struct eco_run_trial *t = &s->trials[i];
-        eco_run_trial_init(t);
-        t->block = i / 2;
-        t->position = i % 2;
-        t->arm = (i + i / 2) % 2;
-        t->iterations = 10;
-        t->tokens = 2560;
-        t->decode_tokens = 2550;
-        t->window_s = 22.9;
-        t->energy_v1_j = 421.0 * 22.9;
-        t->energy_counter_j = 421.0 * 22.9 * 1.01;
-        t->power_mean_w = 421.0;
-        t->tokens_per_s = 2560 / 22.9;
-    }
-    s->trials[1].throttled = true;
-    r->trials = s->trials;
-    r->trial_count = 4;
-    eco_run_phase_init(&s->phases[0]);
-    s->phases[0].name = "idle";
-    s->phases[0].start_s = 0;
-    s->phases[0].end_s = 5;
-    r->phases = s->phases;
-    r->phase_count = 1;
-    s->sources[0].status = "used";
-    s->sources[0].reason = NULL;
-    s->sources[0].boundary = ECO_RUN_BOUNDARY_GPU_BOARD;
-    s->checks[0] = (struct eco_run_check){"memory", "ok", "needs 5.1e9 of 25.2e9 bytes"};
-    r->preflight = s->checks;
-    r->preflight_count = 1;
-    s->packages[0] = (struct eco_run_package){"torch", "2.13.0+cu121"};
-    r->environment.packages = s->packages;
-    r->environment.package_count = 1;
-    r->environment.driver = "550.54.14";
-    r->environment.persistence = 1;
-    s->warnings[0] = "trial 1 was throttled; it counts, and is flagged";
-    r->warnings = s->warnings;
-    r->warning_count = 1;
     a->basis = ECO_BASIS_MEASURED;
     a->level = ECO_RUN_LEVEL_L1;
     a->weights = "real";
@@ -162,7 +107,72 @@ static inline void sample_measured(struct sample *s, enum eco_precision precisio
     a->quality.tokens_evaluated = 14976;
     a->quality.corpus_name = "eval_text.txt";
     a->quality.corpus_bytes = 60600;
-    a->quality.corpus_sha256 = r->data_sha256;
+    a->quality.corpus_sha256 = sha256;
+}
+
+static inline void sample_trials(struct sample *s)
+{
+    for (int i = 0; i < 4; i++) {
+        struct eco_run_trial *t = &s->trials[i];
+        eco_run_trial_init(t);
+        t->block = i / 2;
+        t->position = i % 2;
+        t->arm = (i + i / 2) % 2;
+        t->iterations = 10;
+        t->tokens = 2560;
+        t->decode_tokens = 2550;
+        t->window_s = 22.9;
+        t->energy_v1_j = 421.0 * 22.9;
+        t->energy_counter_j = 421.0 * 22.9 * 1.01;
+        t->power_mean_w = 421.0;
+        t->tokens_per_s = 2560 / 22.9;
+    }
+}
+
+/* Two blocks of two arms whose windows integrate 421 W over 22.9 s. */
+static inline void sample_measured(struct sample *s, enum eco_precision precision)
+{
+    sample_base(s, precision);
+    struct eco_run *r = &s->run;
+    s->arms[1].precision = ECO_PREC_FP16;
+    s->arms[1].basis = ECO_BASIS_MEASURED;
+    r->arm_count = 2;
+    r->baseline_arm = 1;
+    r->boundary = ECO_RUN_BOUNDARY_GPU_BOARD;
+    r->measurement_source = "nvml: power average 1 s, total energy counter";
+    r->method = "on-device power sampling at 10 Hz and the hardware energy counter";
+    r->sample_rate_hz = 10;
+    r->iterations = 10;
+    r->warmup = 2;
+    r->blocks = 2;
+    r->prompt_tokens = 9;
+    r->generated_tokens = 256;
+    r->seed = 18446744073709551615u;
+    sample_trials(s);
+    s->trials[1].throttled = true;
+    r->trials = s->trials;
+    r->trial_count = 4;
+    eco_run_phase_init(&s->phases[0]);
+    s->phases[0].name = "idle";
+    s->phases[0].start_s = 0;
+    s->phases[0].end_s = 5;
+    r->phases = s->phases;
+    r->phase_count = 1;
+    s->sources[0].status = "used";
+    s->sources[0].reason = NULL;
+    s->sources[0].boundary = ECO_RUN_BOUNDARY_GPU_BOARD;
+    s->checks[0] = (struct eco_run_check){"memory", "ok", "needs 5.1e9 of 25.2e9 bytes"};
+    r->preflight = s->checks;
+    r->preflight_count = 1;
+    s->packages[0] = (struct eco_run_package){"torch", "2.13.0+cu121"};
+    r->environment.packages = s->packages;
+    r->environment.package_count = 1;
+    r->environment.driver = "550.54.14";
+    r->environment.persistence = 1;
+    s->warnings[0] = "trial 1 was throttled; it counts, and is flagged";
+    r->warnings = s->warnings;
+    r->warning_count = 1;
+    sample_arm(&s->arms[0], r->data_sha256);
 }
 
 static inline void sample_nothing(struct sample *s, enum eco_precision precision)

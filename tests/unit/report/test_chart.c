@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 static struct eco_chart_curve curve[60];
-static const struct eco_chart_mark marks[] = {
-    {0.5, 59, 1, "RTX 4090D <&> \"x\""}, {1.5, 38.6, 2, "b"}, {7, -28.5, 1, NULL}, {14, -35, 3, "d"}};
+static const struct eco_chart_mark marks[] = {{0.5, 59, 1, "RTX 4090D <&> \"x\""},
+                                              {1.5, 38.6, 2, "b"},
+                                              {7, -28.5, 1, NULL},
+                                              {14, -35, 3, "d"}};
 static double times[5000], watts[5000];
 
 /* 100 (S/(1+N/5) - 0.8): +20 % at N = 0, falling, zero at 1.25. */
@@ -22,8 +24,8 @@ static struct eco_chart_crossover crossover(void)
     for (int i = 0; i < 60; i++) {
         double b = 0.4 * pow(200, i / 59.0), m = 100 * (1 / (1 + b / 5) - 0.8), s = 4 + m * m / 200;
         curve[i].params_b = b;
-        curve[i].delta_pct = (struct eco_band){m,           m - s,     m + s,    m - 2 * s,
-                                               m + 2 * s, m - 3 * s, m + 3 * s};
+        curve[i].delta_pct =
+            (struct eco_band){m, m - s, m + s, m - 2 * s, m + 2 * s, m - 3 * s, m + 3 * s};
     }
     return (struct eco_chart_crossover){"NF4 on RTX 4090 \xc2\xb7 \"quoted\" <tag> & more",
                                         "change in energy per token",
@@ -31,23 +33,33 @@ static struct eco_chart_crossover crossover(void)
                                         "line that needs more room than one line of the chart "
                                         "has, then a second, and is cut where that one ends, too "
                                         "long as it is for any reader to follow",
-                                        curve, 60, marks, 4, 1.25, 7, -22.4, -40.7, 1.9,
+                                        curve,
+                                        60,
+                                        marks,
+                                        4,
+                                        1.25,
+                                        7,
+                                        -22.4,
+                                        -40.7,
+                                        1.9,
                                         "Qwen2-7B"};
 }
 
-static const struct eco_chart_bar bar_rows[] = {{"FP16", 5567, 5100, 6100, false, true},
-                                                {"INT8-MIXED", 11900, 8000, 17000, false, false},
-                                                {"NF4", 4320, NAN, NAN, true, true},
-                                                {"a name far too long for any chart at all to hold",
-                                                 0, NAN, NAN, false, false}};
-static const struct eco_chart_bars bars = {"Energy", "lower is better", "source", "J per 1k tokens",
-                                           bar_rows, 4};
+static const struct eco_chart_bar bar_rows[] = {
+    {"FP16", 5567, 5100, 6100, false, true},
+    {"INT8-MIXED", 11900, 8000, 17000, false, false},
+    {"NF4", 4320, NAN, NAN, true, true},
+    {"a name far too long for any chart at all to hold", 0, NAN, NAN, false, false}};
+static const struct eco_chart_bars bars = {"Energy",          "lower is better", "source",
+                                           "J per 1k tokens", bar_rows,          4};
 static const struct eco_chart_candidate candidates[] = {
-    {10, 900, "a", true, true, false}, {20, 500, "b, the best of them all", true, true, true},
-    {30, 450, "c", true, true, false}, {25, 800, "d", false, true, false},
+    {10, 900, "a", true, true, false},
+    {20, 500, "b, the best of them all", true, true, true},
+    {30, 450, "c", true, true, false},
+    {25, 800, "d", false, true, false},
     {12, 300, "e", false, false, false}};
-static const struct eco_chart_pareto pareto = {"Front", NULL, NULL, "latency, ms", "energy, J",
-                                               candidates, 5};
+static const struct eco_chart_pareto pareto = {"Front",     NULL,       NULL, "latency, ms",
+                                               "energy, J", candidates, 5};
 
 static struct eco_chart_power power(void)
 {
@@ -78,8 +90,11 @@ static void draw(int which, struct eco_buf *out)
         rc = eco_chart_svg_crossover(&c, out, &err);
         break;
     case 1: /* one bare point */
-        c = (struct eco_chart_crossover){.crossover_b = NAN, .point_b = 7, .point_pct = 3,
-                                         .point_lo_pct = NAN, .point_hi_pct = NAN};
+        c = (struct eco_chart_crossover){.crossover_b = NAN,
+                                         .point_b = 7,
+                                         .point_pct = 3,
+                                         .point_lo_pct = NAN,
+                                         .point_hi_pct = NAN};
         rc = eco_chart_svg_crossover(&c, out, &err);
         break;
     case 2:
@@ -98,7 +113,7 @@ static void draw(int which, struct eco_buf *out)
 static void test_svg_judged_by_another_parser(void **state)
 {
     (void)state;
-    char dir[] = "/tmp/eco-chart-XXXXXX", path[64];
+    char dir[] = "eco-chart-XXXXXX", path[64];
     struct eco_buf out = ECO_BUF_INIT, again = ECO_BUF_INIT, cmd = ECO_BUF_INIT;
     assert_non_null(mkdtemp(dir));
     eco_buf_printf(&cmd, "/usr/bin/python3 %s/unit/report/check_svg.py", ECO_TEST_DIR);
@@ -222,8 +237,11 @@ static void test_text_positions(void **state)
     (void)state;
     struct eco_buf out = ECO_BUF_INIT;
     struct eco_chart_text_style s = {109, 42, true, false};
-    struct eco_chart_crossover c = {.crossover_b = NAN, .point_lo_pct = NAN, .point_hi_pct = NAN,
-                                    .point_b = 10, .point_pct = 50};
+    struct eco_chart_crossover c = {.crossover_b = NAN,
+                                    .point_lo_pct = NAN,
+                                    .point_hi_pct = NAN,
+                                    .point_b = 10,
+                                    .point_pct = 50};
     const struct eco_chart_mark ends[] = {{1, 0, 2, NULL}, {100, 100, 1, NULL}};
     struct eco_chart_range r;
     int row, column, row_lo, column_lo, row_hi, column_hi;

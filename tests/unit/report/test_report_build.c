@@ -153,7 +153,7 @@ static void save(const char *dir, const char *name, const struct eco_buf *b, str
 static void test_independent_validator_agrees(void **state)
 {
     (void)state;
-    char dir[] = "/tmp/eco-report-XXXXXX";
+    char dir[] = "eco-report-XXXXXX";
     struct eco_buf out = ECO_BUF_INIT, cmd = ECO_BUF_INIT, files = ECO_BUF_INIT;
     assert_non_null(mkdtemp(dir));
     static void (*const fill[])(struct sample *, enum eco_precision) = {

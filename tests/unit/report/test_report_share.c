@@ -109,8 +109,8 @@ static void compare_decode(struct tally *t, const struct eco_json *c)
     struct eco_err err = {0};
     struct eco_json_doc doc;
     const struct eco_json *query = eco_json_at(c, "/in/query");
-    const struct eco_json *want = eco_json_get(c, "want") ? eco_json_get(c, "want")
-                                                          : eco_json_get(c, "out");
+    const struct eco_json *want =
+        eco_json_get(c, "want") ? eco_json_get(c, "want") : eco_json_get(c, "out");
     assert_int_equal(eco_report_overlay(query->str, query->len, &points, &err), 0);
     eco_report_points_json(&points, &made);
     assert_int_equal(eco_json_parse(&doc, made.data, made.len, &err), 0);
@@ -217,8 +217,8 @@ static void compare_report(struct tally *t, const struct eco_json *c, bool repli
         strict = stricter_report(doc.root);
         eco_json_done(&doc);
     }
-    int rc = eco_report_replicate(text->str, text->len, t->curves, t->curve_count, &points, &r,
-                                  &err);
+    int rc =
+        eco_report_replicate(text->str, text->len, t->curves, t->curve_count, &points, &r, &err);
     if (rc != 0) {
         bool word = error && strcmp(error, err.arg) == 0;
         if (strict || (replications && want && !size))
@@ -278,16 +278,27 @@ static void test_python_floats(void **state)
     static const struct {
         const char *in, *want;
     } cases[] = {
-        {"7", "7.0"},       {"1e16", "1e+16"},   {"9999999999999998", "9999999999999998.0"},
-        {"0.125", "0.12"},  {"0.375", "0.38"},   {"-0.001", "-0.0"},
-        {"1e300", "1e+300"}, {"123456.789", "123456.79"}, {"1.5e17", "1.5e+17"},
-        {"0.1", "0.1"},     {"100", "100.0"},    {"-75", "-75.0"},
+        {"7", "7.0"},
+        {"1e16", "1e+16"},
+        {"9999999999999998", "9999999999999998.0"},
+        {"0.125", "0.12"},
+        {"0.375", "0.38"},
+        {"-0.001", "-0.0"},
+        {"1e300", "1e+300"},
+        {"123456.789", "123456.79"},
+        {"1.5e17", "1.5e+17"},
+        {"0.1", "0.1"},
+        {"100", "100.0"},
+        {"-75", "-75.0"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct eco_buf url = ECO_BUF_INIT, text = ECO_BUF_INIT, blob = ECO_BUF_INIT;
-        eco_buf_printf(&text, "{\"workload\":{\"params_b\":7},\"results\":"
-                              "{\"vs_fp16_energy_pct\":%s}}", cases[i].in);
-        assert_int_equal(eco_report_share(text.data, text.len, "https://x.example/", &url, NULL), 0);
+        eco_buf_printf(&text,
+                       "{\"workload\":{\"params_b\":7},\"results\":"
+                       "{\"vs_fp16_energy_pct\":%s}}",
+                       cases[i].in);
+        assert_int_equal(eco_report_share(text.data, text.len, "https://x.example/", &url, NULL),
+                         0);
         const char *at = strstr(url.data, "overlay=");
         assert_memory_equal(url.data, "https://x.example/?tab=run&overlay=", 35);
         assert_int_equal(eco_base64url_decode(&blob, at + 8, strlen(at + 8)), 0);

@@ -185,9 +185,9 @@ static void test_ours_implies_published(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schema_cases),         cmocka_unit_test(test_hostile_input),
+        cmocka_unit_test(test_schema_cases),          cmocka_unit_test(test_hostile_input),
         cmocka_unit_test(test_errors_name_the_place), cmocka_unit_test(test_many_findings),
-        cmocka_unit_test(test_table_is_well_formed), cmocka_unit_test(test_ours_implies_published),
+        cmocka_unit_test(test_table_is_well_formed),  cmocka_unit_test(test_ours_implies_published),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@
 #include "report/report_text.h"
 
 static struct sample sample;
-static void (*const fill[])(struct sample *, enum eco_precision) = {sample_fallback,
-                                                                     sample_measured,
-                                                                     sample_nothing};
+static void (*const fill[])(struct sample *, enum eco_precision) = {
+    sample_fallback, sample_measured, sample_nothing};
 
 static void build(struct eco_buf *out)
 {
@@ -146,8 +145,13 @@ static void test_every_number_is_in_the_document(void **state)
 static void test_words_that_must_be_there(void **state)
 {
     (void)state;
-    static const char *const always[] = {"n ", "spread", "boundary", "source", "Limits",
-                                         "How it was obtained", "10.5281/zenodo.19647290",
+    static const char *const always[] = {"n ",
+                                         "spread",
+                                         "boundary",
+                                         "source",
+                                         "Limits",
+                                         "How it was obtained",
+                                         "10.5281/zenodo.19647290",
                                          "Not a certified benchmark result"};
     static const char *const own[] = {"cannot tell", "costs energy", "no answer"};
     static const char *const basis[] = {"not measured", "measured on this machine", "unavailable"};
@@ -277,7 +281,10 @@ static void test_wrapping(void **state)
     assert_int_equal(eco_text_cut(&out, "\xe6\xa8\xa1\xe5\x9e\x8b\xe6\xa8\xa1", 5, false), 5);
     assert_string_equal(out.data, "\xe6\xa8\xa1\xe5\x9e\x8b\xe2\x80\xa6");
     eco_buf_clear(&out);
-    eco_text_clean(&out, "a\xff" "b\xe2\x88\x92", true);
+    eco_text_clean(&out,
+                   "a\xff"
+                   "b\xe2\x88\x92",
+                   true);
     assert_string_equal(out.data, "a?b-");
     eco_buf_done(&out);
 }
