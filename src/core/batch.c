@@ -1,7 +1,9 @@
 /*
  * Batch law E(b) = a + c/b: the part c of a decode step's energy that is paid once (weights,
  * launches) is shared by b sequences, the part a is paid by each. In units of E(1):
- *   E(b)/E(1) = exp(step [b >= 2]) * (1 + k/b) / (1 + k),   k = c/a
+ *   E(b)/E(1) = exp(step [b >= 2]) * (1 + k g(b)/b) / (1 + k),   k = c/a
+ * g(b) is 1 for a dense model, and the weights that b sequences read over those that one reads for
+ * a mixture of experts (more sequences wake more experts).
  * `step` is the switch of kernels from one row to several (bitsandbytes NF4: GEMV, then
  * dequantize and multiply). Constants: data/fitted/physics_batch.csv.
  */
@@ -43,8 +45,9 @@ const struct eco_batch_row *eco_batch_row_for(const struct eco_physics *ph, enum
     return best != NULL ? best : pooled;
 }
 
+/* `growth`: weights read by this batch / by one sequence; over 1 when it meets more experts. */
 static void answer(const struct eco_batch_row *row, enum eco_engine engine, double batch,
-                   double ln_k, double sd_k, struct eco_batch_answer *out)
+                   double growth, double ln_k, double sd_k, struct eco_batch_answer *out)
 {
     double k = exp(fmin(LN_K_MAX, fmax(LN_K_MIN, ln_k)));
     struct eco_batch_answer a = {0};
@@ -53,9 +56,10 @@ static void answer(const struct eco_batch_row *row, enum eco_engine engine, doub
     a.power_rise = row->power_rise;
     a.own_row = row->engine == engine;
     a.n_series = row->n_series;
-    a.ratio = (1 + k / batch) / (1 + k);
+    double shared = k * growth / batch;
+    a.ratio = (1 + shared) / (1 + k);
     /* d ln ratio / d ln k: 0 at b = 1, -k/(1+k) for b -> infinity. */
-    double slope = (k / batch) / (1 + k / batch) - k / (1 + k);
+    double slope = shared / (1 + shared) - k / (1 + k);
     double var = slope * slope * sd_k * sd_k;
     if (batch >= 2) {
         a.ratio *= exp(row->step_ln);
@@ -75,7 +79,7 @@ int eco_batch_factor(const struct eco_physics *ph, enum eco_engine engine,
     }
     ph = ph != NULL ? ph : eco_physics_default();
     const struct eco_batch_row *row = eco_batch_row_for(ph, engine, precision);
-    answer(row, engine, batch, row->ln_c_over_a, row->sd_ln, out);
+    answer(row, engine, batch, 1, row->ln_c_over_a, row->sd_ln, out);
     return 0;
 }
 
@@ -104,14 +108,16 @@ int eco_batch_factor_for(const struct eco_physics *ph, const struct eco_model *m
                          const struct eco_gpu *gpu, const struct eco_workload *work,
                          struct eco_batch_answer *out, struct eco_err *err)
 {
-    struct eco_workload w;
+    struct eco_workload w, alone;
     struct eco_roofline roof;
+    struct eco_traffic all, one;
     ph = ph != NULL ? ph : eco_physics_default();
     int rc = eco_latency_normalize(model, work, &w, err);
-    if (rc == 0) {
-        rc = eco_roofline_floor(model, gpu, &w, &roof, err);
-    }
-    if (rc != 0) {
+    alone = w;
+    alone.batch = 1;
+    if (rc != 0 || (rc = eco_roofline_floor(model, gpu, &w, &roof, err)) != 0 ||
+        (rc = eco_roofline_traffic(model, &w, &all, err)) != 0 ||
+        (rc = eco_roofline_traffic(model, &alone, &one, err)) != 0) {
         return rc;
     }
     const struct eco_batch_row *row = eco_batch_row_for(ph, w.engine, w.precision);
@@ -131,6 +137,6 @@ int eco_batch_factor_for(const struct eco_physics *ph, const struct eco_model *m
     } else {
         ln_k = x + (moe ? row->offset_moe_ln : row->offset_ln);
     }
-    answer(row, w.engine, w.batch, ln_k, sd, out);
+    answer(row, w.engine, w.batch, all.weight_bytes / one.weight_bytes, ln_k, sd, out);
     return 0;
 }

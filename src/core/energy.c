@@ -17,6 +17,7 @@
 #define SD_CONTEXT 0.10           /* of ln context factor per factor of two; not fitted */
 #define TRAIN_LN_WEIGHT_LO (-2.4) /* ln(weight bytes / 10 GB) of the rows: 0.9 to 28 GB */
 #define TRAIN_LN_WEIGHT_HI 1.1
+#define SD_MIXTURE 0.30 /* every row of the fit is dense; scatter of the mixtures of vLLM 0.11 */
 #define SD_PER_LN_OUTSIDE 0.15 /* extra sd of ln energy per e-fold outside the sizes seen */
 
 struct terms {
@@ -187,6 +188,7 @@ int eco_energy_absolute(const struct eco_physics *ph, const struct eco_model *mo
     double floor_ln = log(1000 * power1_w * roof.floor_s / w.batch);
     e.at_floor = w.batch > 1 && mu < floor_ln;
     e.mu_ln = e.at_floor ? floor_ln : mu;
+    var += model->experts > 1 ? SD_MIXTURE * SD_MIXTURE : 0;
     e.sd_ln = sqrt(var + ctx_var + law.sd_ln * law.sd_ln);
     eco_physics_band(e.mu_ln, e.sd_ln, &e.j_per_1k);
     e.prefill_j_per_1k = prefill_j_per_1k(&now, &w, power1_w, law.power_rise);

@@ -18,7 +18,7 @@
 #define SD_NO_PEAK 0.30   /* datasheet has no FP16 peak */
 #define SD_OTHER_VENDOR                                                                            \
     1.0 /* constants are of NVIDIA cards; early ports ran 2 to 10 times slower */
-/* Tensor parallel: reductions a layer, times log2(cards); from the 2..8-card series of vLLM 0.11. */
+/* Tensor parallel: reductions a layer, times log2(cards); from the series of vLLM 0.11. */
 #define REDUCE_S_PER_LAYER 10e-6
 
 const char *eco_bound_name(enum eco_bound b)

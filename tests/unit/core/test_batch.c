@@ -106,6 +106,31 @@ static void test_follows_model_and_context(void **state)
     assert_true(moe.sd_ln > short_ctx.sd_ln);
 }
 
+/* 8 experts of which 2 work: two sequences read 3.5 of them, many read all eight. */
+static void test_mixture_reads_more_experts(void **state)
+{
+    (void)state;
+    struct eco_model m = model_7b();
+    struct eco_gpu g = gpu_h100();
+    struct eco_workload w = work_of(ECO_PREC_BF16, ECO_ENGINE_VLLM, 1);
+    struct eco_batch_answer dense[3], moe[3];
+    static const int b[] = {1, 2, 64};
+    for (size_t i = 0; i < 3; i++) {
+        w.batch = b[i];
+        assert_int_equal(eco_batch_factor_for(NULL, &m, &g, &w, &dense[i], NULL), 0);
+    }
+    m.experts = 8;
+    m.experts_per_token = 2;
+    m.params_active = m.params_total / 3;
+    for (size_t i = 0; i < 3; i++) {
+        w.batch = b[i];
+        assert_int_equal(eco_batch_factor_for(NULL, &m, &g, &w, &moe[i], NULL), 0);
+    }
+    assert_near(moe[0].ratio, 1.0, 1e-12);
+    assert_true(moe[1].ratio > dense[1].ratio); /* batching shares less when it wakes experts */
+    assert_true(moe[2].ratio < moe[1].ratio);
+}
+
 static void test_h100_sweep_is_inside(void **state)
 {
     (void)state;
@@ -178,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_a800_sweep),
         cmocka_unit_test(test_nf4_switches_kernels),
         cmocka_unit_test(test_follows_model_and_context),
+        cmocka_unit_test(test_mixture_reads_more_experts),
         cmocka_unit_test(test_h100_sweep_is_inside),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_table_is_the_csv),

@@ -181,14 +181,33 @@ static int term(struct problem *p, const char *prefix, const char *what, double 
     return p->dim++;
 }
 
-/* One row: normal equations of weighted least squares. */
-static void add_row(struct problem *p, const int *index, const double *x, int n, double y,
-                    double var)
+struct row {
+    int index[10];
+    double x[10], y, var;
+    char session[64];
+};
+
+static struct row rows[ROWS_MAX];
+static int n_rows;
+
+/* Normal equations of weighted least squares over every row but one session's; priors added. */
+static void assemble(struct problem *p, const char *without)
 {
-    for (int i = 0; i < n; i++) {
-        p->rhs[index[i]] += x[i] * y / var;
-        for (int j = 0; j < n; j++) {
-            p->a[index[i]][index[j]] += x[i] * x[j] / var;
+    memset(p->a, 0, sizeof p->a);
+    for (int i = 0; i < p->dim; i++) {
+        p->a[i][i] = 1 / p->prior_var[i];
+        p->rhs[i] = p->prior_mean[i] / p->prior_var[i];
+    }
+    for (int k = 0; k < n_rows; k++) {
+        const struct row *r = &rows[k];
+        if (without != NULL && strcmp(r->session, without) == 0) {
+            continue;
+        }
+        for (int i = 0; i < 10; i++) {
+            p->rhs[r->index[i]] += r->x[i] * r->y / r->var;
+            for (int j = 0; j < 10; j++) {
+                p->a[r->index[i]][r->index[j]] += r->x[i] * r->x[j] / r->var;
+            }
         }
     }
 }
@@ -200,6 +219,7 @@ static void read_rows(struct problem *p)
     struct eco_err err;
     static const char *const fixed[] = {"intercept", "ln_weight_10gb", "ln_bandwidth_tbps",
                                         "eager",     "ln_layers_32",   "softplus_ln_weight"};
+    memset(p, 0, sizeof *p);
     for (int i = 0; i < 6; i++) {
         term(p, "", fixed[i], hyper(i == 0 ? "prior_var_intercept" : "prior_var_slope"));
     }
@@ -211,23 +231,26 @@ static void read_rows(struct problem *p)
     size_t len = fread(text, 1, sizeof text, f);
     fclose(f);
     assert_int_equal(eco_csv_open(&csv, "rows", text, len, &err), 0);
+    n_rows = 0;
     while (eco_csv_next(&csv, &err) == 1) {
+        struct row *r = &rows[n_rows++];
         double v[7], nv;
-        int index[10];
-        double x[10] = {1, 0, 0, 0, 0, 0, 1, 1, 1, 1};
         for (int c = 1; c <= 6; c++) {
             assert_int_equal(eco_csv_num(&csv, c, &v[c], &err), 1);
         }
         assert_int_equal(eco_csv_num(&csv, 11, &nv, &err), 1);
         for (int c = 0; c < 6; c++) {
-            index[c] = c;
-            x[c] = c == 0 ? 1 : v[c + 1];
+            r->index[c] = c;
+            r->x[c] = c == 0 ? 1 : v[c + 1];
         }
-        index[6] = term(p, "arch:", csv.cell[7].s, va);
-        index[7] = term(p, "card:", csv.cell[8].s, vc);
-        index[8] = term(p, "session:", csv.cell[9].s, vs);
-        index[9] = term(p, "model:", csv.cell[10].s, vm);
-        add_row(p, index, x, 10, v[1], ve + nv);
+        r->index[6] = term(p, "arch:", csv.cell[7].s, va);
+        r->index[7] = term(p, "card:", csv.cell[8].s, vc);
+        r->index[8] = term(p, "session:", csv.cell[9].s, vs);
+        r->index[9] = term(p, "model:", csv.cell[10].s, vm);
+        r->x[6] = r->x[7] = r->x[8] = r->x[9] = 1;
+        r->y = v[1];
+        r->var = ve + nv;
+        snprintf(r->session, sizeof r->session, "%s", csv.cell[9].s);
     }
     eco_csv_done(&csv);
 }
@@ -277,10 +300,7 @@ static void test_refit_agrees(void **state)
     static struct problem p;
     static double inv[DIM_MAX][DIM_MAX];
     read_rows(&p);
-    for (int i = 0; i < p.dim; i++) {
-        p.a[i][i] += 1 / p.prior_var[i];
-        p.rhs[i] += p.prior_mean[i] / p.prior_var[i];
-    }
+    assemble(&p, NULL);
     invert(&p, inv);
     const struct eco_energy_fit *fit = eco_physics_default()->energy;
     for (int i = 0; i < fit->dim; i++) {
@@ -297,6 +317,45 @@ static void test_refit_agrees(void **state)
     }
     assert_near(fit->var_card, hyper("var_card"), 0);
     assert_near(fit->var_session, hyper("var_session"), 0);
+}
+
+/* Every session left out in turn: the 95 % band for a new session must hold (exact binomial). */
+static void test_leave_one_session_out(void **state)
+{
+    (void)state;
+    static struct problem p;
+    static double inv[DIM_MAX][DIM_MAX];
+    static bool done[ROWS_MAX];
+    int inside = 0;
+    read_rows(&p);
+    memset(done, 0, sizeof done);
+    for (int k = 0; k < n_rows; k++) {
+        if (done[k]) {
+            continue;
+        }
+        assemble(&p, rows[k].session);
+        invert(&p, inv);
+        for (int q = k; q < n_rows; q++) {
+            const struct row *r = &rows[q];
+            if (strcmp(r->session, rows[k].session) != 0) {
+                continue;
+            }
+            done[q] = true;
+            double mean = 0, var = r->var;
+            for (int i = 0; i < 10; i++) {
+                for (int j = 0; j < 10; j++) {
+                    var += r->x[i] * r->x[j] * inv[r->index[i]][r->index[j]];
+                }
+                for (int j = 0; j < p.dim; j++) {
+                    mean += r->x[i] * inv[r->index[i]][j] * p.rhs[j];
+                }
+            }
+            inside += fabs(r->y - mean) <= 1.959963984540054 * sqrt(var);
+        }
+    }
+    /* n = 144, p = 0.95: the two-sided 5 % test does not reject 132..142. */
+    assert_int_equal(n_rows, 144);
+    assert_true(inside >= 132 && inside <= 142);
 }
 
 static void test_refuses(void **state)
@@ -325,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_large_models_grow_in_proportion),
         cmocka_unit_test(test_quantized_and_request),
         cmocka_unit_test(test_refit_agrees),
+        cmocka_unit_test(test_leave_one_session_out),
         cmocka_unit_test(test_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
