@@ -7,7 +7,8 @@
  * predictor, the physics and the memory model; eco_optimize_run ranks columns (any columns: they
  * may come from elsewhere); eco_optimize_describe answers for one candidate in full. Pure: nothing
  * allocated, no state, any thread. Errors: 0 or a negative enum eco_code, outputs untouched.
- * Latency is the time per output token (TPOT); a context is prompt + generated tokens of a sequence.
+ * Latency is the time per output token (TPOT); a context is the prompt + generated tokens of one
+ * sequence.
  */
 #ifndef ECO_OPTIMIZE_H
 #define ECO_OPTIMIZE_H
