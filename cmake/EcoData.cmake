@@ -10,7 +10,7 @@ function(eco_generate_data out)
   file(STRINGS ${data}/columns.def lines REGEX "^ECO_TABLE\\(")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${data}/columns.def)
   set(inputs columns.def)
-  set(outputs ${gen}/eco_data_text.c ${gen}/eco_data_digests.c)
+  set(outputs ${gen}/eco_data_text.c ${gen}/eco_data_digests.c ${gen}/eco_data_columns.c)
   foreach(line ${lines})
     string(REGEX REPLACE "^ECO_TABLE\\(([a-z_]+), \"([^\"]*)\".*" "\\1" table "${line}")
     string(REGEX REPLACE "^ECO_TABLE\\(([a-z_]+), \"([^\"]*)\".*" "\\2" files "${line}")
@@ -34,6 +34,9 @@ function(eco_generate_data out)
     eco_flags(csv2c)
     target_include_directories(csv2c PRIVATE ${data})
     target_link_libraries(csv2c PRIVATE eco_base m)
+    add_test(NAME unit/dataset/csv2c_rejects
+             COMMAND ${CMAKE_SOURCE_DIR}/tests/unit/dataset/csv2c_rejects.sh $<TARGET_FILE:csv2c>
+                     ${CMAKE_SOURCE_DIR})
     set(csv2c csv2c)
   endif()
   add_custom_command(

@@ -26,8 +26,22 @@
 #define MAX_COLUMNS 64
 #define EXTRA "extra." /* fields of a second array */
 
-enum type { KEY, TEXT, NUM, INT, COUNT, BOOL, ARCH, PRECISION, ENGINE, GRADE, BOUNDARY, BASIS,
-            CLASS, ROW };
+enum type {
+    KEY,
+    TEXT,
+    NUM,
+    INT,
+    COUNT,
+    BOOL,
+    ARCH,
+    PRECISION,
+    ENGINE,
+    GRADE,
+    BOUNDARY,
+    BASIS,
+    CLASS,
+    ROW
+};
 enum style { POOL, DIRECT };
 enum required { YES, NO, D };
 
@@ -36,7 +50,7 @@ struct table {
     enum style style;
 };
 struct column {
-    const char *table, *name, *field, *meaning;
+    const char *table, *name, *field, *type_name, *unit, *meaning;
     enum type type;
     enum required required;
 };
@@ -47,7 +61,7 @@ static const struct table tables[] = {
 };
 static const struct column columns[] = {
 #define ECO_COLUMN(table, column, type, field, unit, required, meaning)                            \
-    {#table, #column, #field, meaning, type, required},
+    {#table, #column, #field, #type, unit, meaning, type, required},
 #include "columns.def"
 };
 static const struct {
@@ -79,21 +93,21 @@ static const struct word engine_words[] = {{"transformers", "ECO_ENGINE_TRANSFOR
                                            {"deepspeed", "ECO_ENGINE_DEEPSPEED"},
                                            {"sglang", "ECO_ENGINE_SGLANG"},
                                            {NULL, NULL}};
-static const struct word grade_words[] = {{"A", "ECO_GRADE_A"}, {"B", "ECO_GRADE_B"},
-                                          {"C", "ECO_GRADE_C"}, {"D", "ECO_GRADE_D"},
+static const struct word grade_words[] = {{"A", "ECO_GRADE_A"},
+                                          {"B", "ECO_GRADE_B"},
+                                          {"C", "ECO_GRADE_C"},
+                                          {"D", "ECO_GRADE_D"},
                                           {NULL, NULL}};
-static const struct word boundary_words[] = {{"unknown", "ECO_BOUNDARY_UNKNOWN"},
-                                             {"gpu-board", "ECO_BOUNDARY_GPU_BOARD"},
-                                             {"cpu-package", "ECO_BOUNDARY_CPU_PACKAGE"},
-                                             {"wall", "ECO_BOUNDARY_WALL"},
-                                             {"wall-peak", "ECO_BOUNDARY_WALL_PEAK"},
-                                             {NULL, NULL}};
+static const struct word boundary_words[] = {
+    {"unknown", "ECO_BOUNDARY_UNKNOWN"},         {"gpu-board", "ECO_BOUNDARY_GPU_BOARD"},
+    {"cpu-package", "ECO_BOUNDARY_CPU_PACKAGE"}, {"wall", "ECO_BOUNDARY_WALL"},
+    {"wall-peak", "ECO_BOUNDARY_WALL_PEAK"},     {NULL, NULL}};
 static const struct word basis_words[] = {{"unknown", "ECO_POWER_UNKNOWN"},
                                           {"gross", "ECO_POWER_GROSS"},
                                           {"net", "ECO_POWER_NET"},
                                           {NULL, NULL}};
-static const struct word class_words[] = {{"NF4", "ECO_PUB_NF4"}, {"INT8", "ECO_PUB_INT8"},
-                                          {NULL, NULL}};
+static const struct word class_words[] = {
+    {"NF4", "ECO_PUB_NF4"}, {"INT8", "ECO_PUB_INT8"}, {NULL, NULL}};
 static const struct word bool_words[] = {{"yes", "true"}, {"no", "false"}, {NULL, NULL}};
 
 /* One data file: its place in the tables, its bytes. */
@@ -125,8 +139,7 @@ struct work {
     size_t pool_bytes;
 };
 
-static void die(const char *fmt, ...)
-    __attribute__((format(printf, 1, 2), noreturn));
+static void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 static void die(const char *fmt, ...)
 {
@@ -151,7 +164,7 @@ static int key_order(const void *a, const void *b)
     return strcmp(((const struct key *)a)->text, ((const struct key *)b)->text);
 }
 
-/* A file belongs to the table whose list names it or its folder; `part` is the place in the list. */
+/* A file belongs to the table whose list names it or its folder; `part`: its place in the list. */
 static bool place(struct source *s)
 {
     for (int t = 0; t < TABLES; t++) {
@@ -261,8 +274,7 @@ static struct key *collect_keys(struct work *w, int t, size_t col, size_t *count
             if (rows == MAX_ROWS)
                 die("%s:%ld:1: more than %u rows in table %s", s->path, csv.line, MAX_ROWS,
                     tables[t].name);
-            keys[rows].text =
-                need(eco_arena_strdup(&w->arena, csv.cell[col].s, csv.cell[col].len));
+            keys[rows].text = need(eco_arena_strdup(&w->arena, csv.cell[col].s, csv.cell[col].len));
             keys[rows].path = s->path;
             keys[rows].line = csv.line;
             keys[rows].index = rows;
@@ -327,15 +339,24 @@ static size_t pool_offset(struct work *w, const char *s, size_t len)
 static const struct word *words_of(enum type type)
 {
     switch (type) {
-    case ARCH: return arch_words;
-    case PRECISION: return precision_words;
-    case ENGINE: return engine_words;
-    case GRADE: return grade_words;
-    case BOUNDARY: return boundary_words;
-    case BASIS: return basis_words;
-    case CLASS: return class_words;
-    case BOOL: return bool_words;
-    default: return NULL;
+    case ARCH:
+        return arch_words;
+    case PRECISION:
+        return precision_words;
+    case ENGINE:
+        return engine_words;
+    case GRADE:
+        return grade_words;
+    case BOUNDARY:
+        return boundary_words;
+    case BASIS:
+        return basis_words;
+    case CLASS:
+        return class_words;
+    case BOOL:
+        return bool_words;
+    default:
+        return NULL;
     }
 }
 
@@ -551,8 +572,8 @@ static size_t write_table(struct work *w, int t)
     rows = put_rows(w, t, &out, &more);
     eco_buf_puts(&out, "};\n");
     if (has_extra(t)) {
-        eco_buf_printf(&out, "const struct eco_%s_extra eco_data_%s_extra[] = {\n",
-                       tables[t].name, tables[t].name);
+        eco_buf_printf(&out, "const struct eco_%s_extra eco_data_%s_extra[] = {\n", tables[t].name,
+                       tables[t].name);
         eco_buf_put(&out, more.data, more.len);
         eco_buf_puts(&out, "};\n");
     }
@@ -580,6 +601,26 @@ static void write_text(struct work *w)
     eco_buf_put(&out, w->pool_text.data, w->pool_text.len);
     eco_buf_puts(&out, "    ;\n");
     write_file(w, "eco_data_text.c", &out);
+    eco_buf_done(&out);
+}
+
+/* The list itself, for those who show it. */
+static void write_columns(struct work *w)
+{
+    struct eco_buf out = ECO_BUF_INIT;
+
+    put_card(&out);
+    eco_buf_puts(&out, "const struct eco_column eco_data_columns[] = {\n");
+    for (int c = 0; c < COLUMNS; c++) {
+        const struct column *col = &columns[c];
+
+        eco_buf_printf(&out, "    {\"%s\", \"%s\", \"%s\", \"%s\", ", col->table, col->name,
+                       col->type_name, col->unit);
+        put_quoted(&out, col->meaning, strlen(col->meaning));
+        eco_buf_printf(&out, ", '%c'},\n", "YND"[col->required]);
+    }
+    eco_buf_puts(&out, "};\n");
+    write_file(w, "eco_data_columns.c", &out);
     eco_buf_done(&out);
 }
 
@@ -618,14 +659,19 @@ static void write_header(struct work *w, const size_t rows[TABLES])
                        "#ifndef ECO_DATA_H\n#define ECO_DATA_H\n"
                        "#include \"dataset/dataset_tables.h\"\n\n"
                        "extern const char eco_data_text[], eco_data_digest_all[];\n");
-    eco_buf_printf(&out, "extern const struct eco_digest eco_data_digests[];\n"
-                         "#define ECO_DATA_DIGESTS %zuu\n", w->n_sources);
+    eco_buf_printf(&out,
+                   "extern const struct eco_digest eco_data_digests[];\n"
+                   "#define ECO_DATA_DIGESTS %zuu\n"
+                   "extern const struct eco_column eco_data_columns[];\n"
+                   "#define ECO_DATA_COLUMNS %du\n",
+                   w->n_sources, (int)COLUMNS);
     for (int t = 0; t < TABLES; t++) {
         const struct column *cols[MAX_COLUMNS];
 
         table_columns(t, cols);
-        eco_buf_printf(&out, "\n/* %s */\nextern const struct %s eco_data_%s[];\n"
-                             "#define eco_data_%s_count %zuu\n",
+        eco_buf_printf(&out,
+                       "\n/* %s */\nextern const struct %s eco_data_%s[];\n"
+                       "#define eco_data_%s_count %zuu\n",
                        tables[t].title, tables[t].ctype, tables[t].name, tables[t].name, rows[t]);
         if (tables[t].style == POOL && cols[0]->type == KEY)
             eco_buf_printf(&out, "extern const uint16_t eco_data_%s_order[];\n", tables[t].name);
@@ -657,6 +703,7 @@ int main(int argc, char **argv)
     for (int t = 0; t < TABLES; t++)
         rows[t] = write_table(&w, t);
     write_text(&w);
+    write_columns(&w);
     write_header(&w, rows);
     write_digests(&w);
     for (size_t i = 0; i < w.n_sources; i++)

@@ -4,19 +4,19 @@
  * precisions were computed or copied. "Agree" always means: within the rounding of the digits
  * printed, so that a table printed coarsely is not blamed for it.
  */
-#include "dataset/audit_rows.h"
 #include "base/buf.h"
+#include "dataset/audit_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_DIGITS 1e-3   /* half a unit over the value: figures with fewer digits prove nothing */
-#define MIN_SIZES 4       /* sizes on one line through the origin */
-#define MIN_BATCHES 3     /* batch sizes besides the first that agree */
-#define MIN_RATIOS 3      /* rows that share one ratio */
-#define COARSE 0.012      /* rounding granted at most where several rows must agree */
-#define TIGHT 0.004       /* agreement this close over four sizes is no chance */
+#define MIN_DIGITS 1e-3 /* half a unit over the value: figures with fewer digits prove nothing */
+#define MIN_SIZES 4     /* sizes on one line through the origin */
+#define MIN_BATCHES 3   /* batch sizes besides the first that agree */
+#define MIN_RATIOS 3    /* rows that share one ratio */
+#define COARSE 0.012    /* rounding granted at most where several rows must agree */
+#define TIGHT 0.004     /* agreement this close over four sizes is no chance */
 
 static int order_text(const char *a, const char *b)
 {
@@ -30,8 +30,9 @@ static int order_num(double a, double b)
     return a < b ? -1 : a > b;
 }
 
-#define ROWS(a, b) const struct audit_row *x = *(const struct audit_row *const *)(a),              \
-                                          *y = *(const struct audit_row *const *)(b)
+#define ROWS(a, b)                                                                                 \
+    const struct audit_row *x = *(const struct audit_row *const *)(a),                             \
+                           *y = *(const struct audit_row *const *)(b)
 
 /* Series over sizes: card, precision, batch, session; then size. */
 static int by_size(const void *a, const void *b)
@@ -155,13 +156,16 @@ static void check_series(struct audit *a, const struct audit_row *const *p, size
         if (count < MIN_SIZES)
             continue;
         for (size_t i = first; i < first + count; i++)
-            audit_note(a, ECO_TABLE_CHECK_PROPORTIONAL,
-                       coarsest < TIGHT ? ECO_TABLE_ERROR : ECO_TABLE_WARNING, p[i], NAN, NAN,
-                       speed ? "throughput times size is one constant over %zu sizes of this "
-                               "series: a formula, not a measurement"
-                             : "energy over size is one constant over %zu sizes of this series: a "
-                               "formula, not a measurement",
-                       count);
+            audit_note(
+                a, ECO_TABLE_CHECK_PROPORTIONAL,
+                coarsest < TIGHT ? ECO_TABLE_ERROR : ECO_TABLE_WARNING, p[i], NAN, NAN,
+                eco_arena_printf(
+                    a->arena,
+                    speed ? "throughput times size is one constant over %zu sizes of this "
+                            "series: a formula, not a measurement"
+                          : "energy over size is one constant over %zu sizes of this series: a "
+                            "formula, not a measurement",
+                    count));
         return;
     }
 }
@@ -215,9 +219,11 @@ static void note_curve(struct audit *a, struct series s, const struct audit_row 
 {
     for (size_t i = 0; i < s.n; i++)
         audit_note(a, ECO_TABLE_CHECK_CURVE, ECO_TABLE_ERROR, s.p[i], NAN, NAN,
-                   "energy falls with batch exactly as in the series of %.40s %.40s %s, at %zu "
-                   "batch sizes: a formula, not a measurement",
-                   other->gpu, other->model, eco_precision_name(other->precision), n);
+                   eco_arena_printf(
+                       a->arena,
+                       "energy falls with batch exactly as in the series of %.40s %.40s %s, at %zu "
+                       "batch sizes: a formula, not a measurement",
+                       other->gpu, other->model, eco_precision_name(other->precision), n));
 }
 
 static void check_curves(struct audit *a)
@@ -269,7 +275,8 @@ static bool different(const struct ratio *r, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         for (size_t k = 0; k < i; k++) {
-            if (strcmp(r[i].r->model, r[k].r->model) == 0 && strcmp(r[i].r->gpu, r[k].r->gpu) == 0 &&
+            if (strcmp(r[i].r->model, r[k].r->model) == 0 &&
+                strcmp(r[i].r->gpu, r[k].r->gpu) == 0 &&
                 order_num(r[i].r->batch, r[k].r->batch) == 0)
                 return false;
         }
@@ -303,10 +310,13 @@ static void check_ratios(struct audit *a)
         if (end - i < MIN_RATIOS || !different(r + i, end - i < 32 ? end - i : 32))
             continue;
         for (size_t k = i; k < end; k++)
-            audit_note(a, ECO_TABLE_CHECK_RATIO, ECO_TABLE_ERROR, r[k].r, r[k].v, r[i].v,
-                       "its ratio to the baseline, %.6g, is that of %zu configurations to the last "
-                       "digit: a factor, not measurements",
-                       r[k].v, end - i);
+            audit_note(
+                a, ECO_TABLE_CHECK_RATIO, ECO_TABLE_ERROR, r[k].r, r[k].v, r[i].v,
+                eco_arena_printf(
+                    a->arena,
+                    "its ratio to the baseline, %.6g, is that of %zu configurations to the last "
+                    "digit: a factor, not measurements",
+                    r[k].v, end - i));
     }
 }
 
@@ -333,14 +343,19 @@ static void copied(struct audit *a, const struct audit_row *x, const struct audi
         return;
     if (speed && energy)
         audit_note(a, ECO_TABLE_CHECK_COPY, ECO_TABLE_ERROR, y, y->energy.v, NAN,
-                   "the same throughput and energy as row %zu, another configuration", x->row);
+                   eco_arena_printf(
+                       a->arena, "the same throughput and energy as row %zu, another configuration",
+                       x->row));
     else if (long_speed || (speed && cards))
         audit_note(a, ECO_TABLE_CHECK_COPY, long_speed ? ECO_TABLE_ERROR : ECO_TABLE_WARNING, y,
-                   y->throughput.v, NAN, "the same throughput to the last digit as row %zu on %.40s",
-                   x->row, x->gpu);
+                   y->throughput.v, NAN,
+                   eco_arena_printf(a->arena,
+                                    "the same throughput to the last digit as row %zu on %.40s",
+                                    x->row, x->gpu));
     else if (energy && relative_half(x->energy) < 1e-5)
         audit_note(a, ECO_TABLE_CHECK_COPY, ECO_TABLE_WARNING, y, y->energy.v, NAN,
-                   "the same energy as row %zu, another configuration", x->row);
+                   eco_arena_printf(a->arena, "the same energy as row %zu, another configuration",
+                                    x->row));
 }
 
 static void check_copies(struct audit *a)
@@ -372,9 +387,12 @@ static void check_spread(struct audit *a, const struct audit_row *const *p, size
     a->out->asked[ECO_TABLE_CHECK_REPEATS]++;
     for (size_t i = 0; i < n; i++) {
         if (cv > p[i]->cv_pct + 1.0 && cv > 1.5 * p[i]->cv_pct)
-            audit_note(a, ECO_TABLE_CHECK_REPEATS, ECO_TABLE_WARNING, p[i], p[i]->cv_pct, cv,
-                       "CV printed as %.3g %%, but the %zu rows of this setting spread by %.3g %%",
-                       p[i]->cv_pct, n, cv);
+            audit_note(
+                a, ECO_TABLE_CHECK_REPEATS, ECO_TABLE_WARNING, p[i], p[i]->cv_pct, cv,
+                eco_arena_printf(
+                    a->arena,
+                    "CV printed as %.3g %%, but the %zu rows of this setting spread by %.3g %%",
+                    p[i]->cv_pct, n, cv));
     }
 }
 
@@ -403,8 +421,11 @@ void audit_check_table(struct audit *a)
     check_groups(a);
     a->out->asked[ECO_TABLE_CHECK_MIXED] += a->out->gross + a->out->net > 1;
     if (a->out->gross > 0 && a->out->net > 0)
-        audit_note(a, ECO_TABLE_CHECK_MIXED, ECO_TABLE_WARNING, NULL, (double)a->out->gross,
-                   (double)a->out->net,
-                   "%zu rows are gross and %zu net of idle: do not compare or fit them together",
-                   a->out->gross, a->out->net);
+        audit_note(
+            a, ECO_TABLE_CHECK_MIXED, ECO_TABLE_WARNING, NULL, (double)a->out->gross,
+            (double)a->out->net,
+            eco_arena_printf(
+                a->arena,
+                "%zu rows are gross and %zu net of idle: do not compare or fit them together",
+                a->out->gross, a->out->net));
 }

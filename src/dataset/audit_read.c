@@ -1,17 +1,42 @@
 /* A table of measurements under our column names or close ones; see audit_rows.h. */
+#include "base/buf.h"
+#include "base/num.h"
 #include "dataset/audit_rows.h"
 #include "dataset/dataset.h"
 #include "dataset/names.h"
-#include "base/buf.h"
-#include "base/num.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum field { ID, GPU, MODEL, SESSION, BASELINE, PRECISION, ENERGY, THROUGHPUT, POWER, REQUEST, SIZE,
-             ACTIVE, BATCH, GEN, IDLE, LIMIT, DELTA, SD, CV, TRIALS, ITER, DEVICES, BOUNDARY,
-             BASIS, POWER_BASIS, FIELDS };
+enum field {
+    ID,
+    GPU,
+    MODEL,
+    SESSION,
+    BASELINE,
+    PRECISION,
+    ENERGY,
+    THROUGHPUT,
+    POWER,
+    REQUEST,
+    SIZE,
+    ACTIVE,
+    BATCH,
+    GEN,
+    IDLE,
+    LIMIT,
+    DELTA,
+    SD,
+    CV,
+    TRIALS,
+    ITER,
+    DEVICES,
+    BOUNDARY,
+    BASIS,
+    POWER_BASIS,
+    FIELDS
+};
 
 /* Names of a column as keys (letters and digits), the best first, and the factor to our unit. */
 static const struct {
@@ -25,13 +50,15 @@ static const struct {
     {SESSION, "session run runid date", 1},
     {BASELINE, "baselineid baseline idfp16", 1},
     {PRECISION, "precision quantization quant quantmethod method dtype format", 1},
-    {ENERGY, "energyjper1k energyjper1kmean energyjper1koutputtokens energyjper1ktokens jper1k "
-             "jper1ktokens energyper1ktokensj energyper1k energymjpertoken mjpertoken energymj",
+    {ENERGY,
+     "energyjper1k energyjper1kmean energyjper1koutputtokens energyjper1ktokens jper1k "
+     "jper1ktokens energyper1ktokensj energyper1k energymjpertoken mjpertoken energymj",
      1},
     {ENERGY, "energyjpertoken jpertoken energypertokenj energypertoken", 1000},
     {ENERGY, "whper1k energywhper1ktokens", 3600},
-    {THROUGHPUT, "throughputtoks throughputtokspersec throughputmean throughput tokspersecond toks "
-                 "tokpersec tokenspersecond tokenspersec tps outputtoks throughputtps",
+    {THROUGHPUT,
+     "throughputtoks throughputtokspersec throughputmean throughput tokspersecond toks "
+     "tokpersec tokenspersecond tokenspersec tps outputtoks throughputtps",
      1},
     {POWER, "powerw powermean avgpowerw meanpowerw averagepowerw power avgpower gpupowerw", 1},
     {REQUEST, "energyperrequestj energyperrequestjmean jperrequest energyperrequest totalenergyj",
@@ -42,8 +69,9 @@ static const struct {
     {GEN, "gentokens tokens outputtokens newtokens maxnewtokens generatedtokens", 1},
     {IDLE, "idlew idlepowerw idle", 1},
     {LIMIT, "powerlimitw tdpw limitw", 1},
-    {DELTA, "deltapctpublished deltapct deltavsfp16pct deltapctvsfp16 delta energydeltapct "
-            "energychangepct changepct",
+    {DELTA,
+     "deltapctpublished deltapct deltavsfp16pct deltapctvsfp16 delta energydeltapct "
+     "energychangepct changepct",
      1},
     {SD, "energysd energystd energyjper1kstd energyjper1ksd std stddev", 1},
     {CV, "cvpct energycvpct cv cvpercent", 1},
@@ -143,8 +171,8 @@ static struct audit_num cell_num(struct audit *a, const struct eco_csv *csv,
         return n;
     if (eco_num_parse_lenient(csv->cell[c->at[f]].s, csv->cell[c->at[f]].len, &v) != 0) {
         audit_note(a, ECO_TABLE_CHECK_CELL, ECO_TABLE_WARNING, r, NAN, NAN,
-                   "column '%.40s': not a number: '%.40s'", csv->header[c->at[f]].s,
-                   csv->cell[c->at[f]].s);
+                   eco_arena_printf(a->arena, "column '%.40s': not a number: '%.40s'",
+                                    csv->header[c->at[f]].s, csv->cell[c->at[f]].s));
         return n;
     }
     n.v = v * c->factor[f];
@@ -190,8 +218,8 @@ static void read_words(struct audit *a, const struct eco_csv *csv, const struct 
         eco_dataset_find_model(r->model, strlen(r->model), &r->shape, NULL);
     r->on_board = strncmp(boundary, "wall", 4) != 0 && strncmp(boundary, "cpu", 3) != 0 &&
                   strncmp(boundary, "whole", 5) != 0 && strncmp(boundary, "CPU", 3) != 0;
-    r->printed_net = strcmp(cell_text(csv, c, BASIS), "net") == 0 ||
-                     strstr(boundary, "subtracted") != NULL;
+    r->printed_net =
+        strcmp(cell_text(csv, c, BASIS), "net") == 0 || strstr(boundary, "subtracted") != NULL;
     r->power_net = strcmp(cell_text(csv, c, POWER_BASIS), "net") == 0;
 }
 
@@ -227,7 +255,7 @@ static void read_numbers(struct audit *a, const struct eco_csv *csv, const struc
     }
     if (r->energy.v <= 0.0 || r->throughput.v <= 0.0 || r->power.v <= 0.0)
         audit_note(a, ECO_TABLE_CHECK_CELL, ECO_TABLE_ERROR, r, NAN, NAN,
-                   "energy, throughput and power must be above zero");
+                   eco_arena_printf(a->arena, "energy, throughput and power must be above zero"));
     r->energy.v = positive(r->energy.v);
     r->throughput.v = positive(r->throughput.v);
     r->power.v = positive(r->power.v);
@@ -307,8 +335,7 @@ static void link_baselines(struct audit *a)
     }
 }
 
-int audit_read(struct audit *a, const char *name, const char *text, size_t len,
-               struct eco_err *err)
+int audit_read(struct audit *a, const char *name, const char *text, size_t len, struct eco_err *err)
 {
     struct eco_csv csv;
     struct columns c;

@@ -24,8 +24,8 @@ struct audit_row {
     struct audit_num throughput;     /* tokens/s */
     struct audit_num power, request; /* W, J per request */
     struct audit_num size;           /* 1e9 parameters, nominal */
-    double active_b, batch, gen_tokens, idle_w, limit_w, delta_pct, sd, cv_pct, n_trials,
-        n_iter, devices;
+    double active_b, batch, gen_tokens, idle_w, limit_w, delta_pct, sd, cv_pct, n_trials, n_iter,
+        devices;
     bool on_board;                    /* board boundary, so that a card's limits apply */
     bool printed_net;                 /* the row says its energy is net of idle */
     bool power_net;                   /* the row says its power is net already */
@@ -43,12 +43,11 @@ struct audit {
 /** Reads the CSV into a->rows and links baselines. */
 int audit_read(struct audit *a, const char *name, const char *text, size_t len,
                struct eco_err *err);
-/** Adds a finding about `r` (NULL: the table). */
+/** Adds a finding about `r` (NULL: the table); `message` lives in the arena, NULL: no memory. */
 void audit_note(struct audit *a, enum eco_table_check check, enum eco_table_severity severity,
-                const struct audit_row *r, double stated, double expected, const char *fmt, ...)
-    __attribute__((format(printf, 7, 8)));
+                const struct audit_row *r, double stated, double expected, const char *message);
 
-void audit_check_row(struct audit *a, const struct audit_row *r);  /* audit_checks.c */
-void audit_check_table(struct audit *a);                           /* audit_patterns.c */
+void audit_check_row(struct audit *a, const struct audit_row *r); /* audit_checks.c */
+void audit_check_table(struct audit *a);                          /* audit_patterns.c */
 
 #endif

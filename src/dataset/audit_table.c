@@ -2,8 +2,6 @@
 #include "dataset/audit_rows.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,21 +52,14 @@ static struct eco_table_finding *add(struct audit *a)
 }
 
 void audit_note(struct audit *a, enum eco_table_check check, enum eco_table_severity severity,
-                const struct audit_row *r, double stated, double expected, const char *fmt, ...)
+                const struct audit_row *r, double stated, double expected, const char *message)
 {
     struct eco_table_finding *f = add(a);
-    char text[256];
-    va_list ap;
-    const char *message;
 
-    if (f == NULL)
-        return;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    message = eco_arena_strdup(a->arena, text, strlen(text));
     if (message == NULL)
         a->out_of_memory = true;
+    if (f == NULL)
+        return;
     *f = (struct eco_table_finding){
         .check = check,
         .severity = severity,
@@ -99,9 +90,8 @@ static int order(const void *x, const void *y)
     return strcmp(a->message, b->message);
 }
 
-int eco_dataset_audit_table(const char *name, const char *text, size_t len,
-                            struct eco_arena *arena, struct eco_table_audit *out,
-                            struct eco_err *err)
+int eco_dataset_audit_table(const char *name, const char *text, size_t len, struct eco_arena *arena,
+                            struct eco_table_audit *out, struct eco_err *err)
 {
     struct eco_table_audit result = {0};
     struct audit a = {.arena = arena, .out = &result};

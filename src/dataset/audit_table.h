@@ -47,10 +47,10 @@ enum eco_table_severity { ECO_TABLE_INFO = 0, ECO_TABLE_WARNING, ECO_TABLE_ERROR
 struct eco_table_finding {
     enum eco_table_check check;
     enum eco_table_severity severity;
-    size_t row;          /* 1-based data row; 0: about the table */
-    long line;           /* in the file; 0: about the table */
-    const char *id;      /* the row's id, "" when there is none */
-    const char *message; /* one sentence with the figures */
+    size_t row;              /* 1-based data row; 0: about the table */
+    long line;               /* in the file; 0: about the table */
+    const char *id;          /* the row's id, "" when there is none */
+    const char *message;     /* one sentence with the figures */
     double stated, expected; /* the two figures that disagree; NAN: none */
     double dev_pct;          /* 100 (stated/expected - 1); NAN: none */
 };
@@ -74,8 +74,7 @@ const char *eco_table_severity_name(enum eco_table_severity s); /* "error" … *
  * energy against power and throughput, 5 % over a limit, half a percentage point for a delta,
  * and the printed digits for "the same figure".
  */
-int eco_dataset_audit_table(const char *name, const char *text, size_t len,
-                            struct eco_arena *arena, struct eco_table_audit *out,
-                            struct eco_err *err);
+int eco_dataset_audit_table(const char *name, const char *text, size_t len, struct eco_arena *arena,
+                            struct eco_table_audit *out, struct eco_err *err);
 
 #endif

@@ -19,8 +19,16 @@
 enum vendor { ANY = 0, NVIDIA = 1, AMD = 2, INTEL = 4, OTHER = 8 };
 
 /* What else the name says; a rule may need or refuse it. */
-enum context { QUADRO = 1, GRID = 2, GEFORCE = 4, TITAN = 8, JETSON = 16, TESLA = 32, ALONE = 64,
-               GFX90A = 128 };
+enum context {
+    QUADRO = 1,
+    GRID = 2,
+    GEFORCE = 4,
+    TITAN = 8,
+    JETSON = 16,
+    TESLA = 32,
+    ALONE = 64,
+    GFX90A = 128
+};
 
 struct token {
     char letters[WORD_MAX]; /* folded; "" when the token begins with a digit */
@@ -41,15 +49,32 @@ static const struct {
     enum vendor vendor;
     unsigned context;
 } hints[] = {
-    {"nvidia", NVIDIA, 0},       {"geforce", NVIDIA, GEFORCE}, {"quadro", NVIDIA, QUADRO},
-    {"tesla", NVIDIA, TESLA},    {"titan", NVIDIA, TITAN},     {"grid", NVIDIA, GRID},
-    {"jetson", NVIDIA, JETSON},  {"tegra", NVIDIA, JETSON},    {"amd", AMD, 0},
-    {"ati", AMD, 0},             {"radeon", AMD, 0},           {"instinct", AMD, 0},
-    {"firepro", AMD, 0},         {"intel", INTEL, 0},          {"arc", INTEL, 0},
-    {"gaudi", INTEL, 0},         {"habana", INTEL, 0},         {"apple", OTHER, 0},
-    {"adreno", OTHER, 0},        {"mali", OTHER, 0},           {"qualcomm", OTHER, 0},
-    {"llvmpipe", OTHER, 0},      {"microsoft", OTHER, 0},      {"virtio", OTHER, 0},
-    {"matrox", OTHER, 0},        {"aspeed", OTHER, 0},
+    {"nvidia", NVIDIA, 0},
+    {"geforce", NVIDIA, GEFORCE},
+    {"quadro", NVIDIA, QUADRO},
+    {"tesla", NVIDIA, TESLA},
+    {"titan", NVIDIA, TITAN},
+    {"grid", NVIDIA, GRID},
+    {"jetson", NVIDIA, JETSON},
+    {"tegra", NVIDIA, JETSON},
+    {"amd", AMD, 0},
+    {"ati", AMD, 0},
+    {"radeon", AMD, 0},
+    {"instinct", AMD, 0},
+    {"firepro", AMD, 0},
+    {"intel", INTEL, 0},
+    {"arc", INTEL, 0},
+    {"gaudi", INTEL, 0},
+    {"habana", INTEL, 0},
+    {"apple", OTHER, 0},
+    {"adreno", OTHER, 0},
+    {"mali", OTHER, 0},
+    {"qualcomm", OTHER, 0},
+    {"llvmpipe", OTHER, 0},
+    {"microsoft", OTHER, 0},
+    {"virtio", OTHER, 0},
+    {"matrox", OTHER, 0},
+    {"aspeed", OTHER, 0},
 };
 
 /* One word, or two in a row, that settles it. */
@@ -209,9 +234,9 @@ static const struct rule {
 };
 
 /* Series whose number may stand as its own word: "RTX 4090", "RX 7900", "RTX PRO 6000". */
-static const char *const loose_series[] = {"rtx", "gtx", "gt",  "mx",   "geforce", "quadro",
-                                           "pro", "cmp", "rx",  "flex", "max",     "gaudi",
-                                           "t",   "a",   "jetson"};
+static const char *const loose_series[] = {"rtx",    "gtx",   "gt",  "mx", "geforce",
+                                           "quadro", "pro",   "cmp", "rx", "flex",
+                                           "max",    "gaudi", "t",   "a",  "jetson"};
 
 static bool letter(char c)
 {

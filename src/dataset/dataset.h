@@ -38,41 +38,41 @@ enum eco_power_basis { ECO_POWER_UNKNOWN = 0, ECO_POWER_GROSS, ECO_POWER_NET };
 /** One measured configuration. Energy of prefill is inside for external rows. */
 struct eco_row {
     enum eco_row_table table;
-    size_t index;           /* of this row, for eco_dataset_row */
+    size_t index; /* of this row, for eco_dataset_row */
     const char *id;
-    const char *gpu;        /* as in hardware.csv where it is there, else as the source names it */
+    const char *gpu; /* as in hardware.csv where it is there, else as the source names it */
     enum eco_arch arch;
-    const char *model;      /* Hugging Face id where known */
-    double params_b;        /* nominal */
-    double active_b;        /* active parameters of a MoE model, NAN: dense or not stated */
+    const char *model; /* Hugging Face id where known */
+    double params_b;   /* nominal */
+    double active_b;   /* active parameters of a MoE model, NAN: dense or not stated */
     enum eco_precision precision;
     enum eco_engine engine;
-    const char *backend;    /* "bitsandbytes 0.45.0", "vLLM 0.11.1" */
-    int batch;              /* static batch or scheduler limit; 0: saturated or not stated */
-    double batch_mean;      /* mean running batch where logged, else NAN */
+    const char *backend; /* "bitsandbytes 0.45.0", "vLLM 0.11.1" */
+    int batch;           /* static batch or scheduler limit; 0: saturated or not stated */
+    double batch_mean;   /* mean running batch where logged, else NAN */
     double prompt_tokens, gen_tokens;
-    double throughput_tok_s; /* over all devices */
-    double power_w;          /* mean, over all devices, on power_basis */
-    double energy_j_per_1k;  /* J per 1000 generated tokens, on energy_basis, as printed */
-    double energy_sd;        /* sample standard deviation of it */
+    double throughput_tok_s;      /* over all devices */
+    double power_w;               /* mean, over all devices, on power_basis */
+    double energy_j_per_1k;       /* J per 1000 generated tokens, on energy_basis, as printed */
+    double energy_sd;             /* sample standard deviation of it */
     double energy_gross_j_per_1k; /* idle put back: E + 1000 idle_w / throughput; NAN: cannot be */
     int n_trials, n_iter;
-    int n_devices;          /* 0: a CPU run */
+    int n_devices; /* 0: a CPU run */
     enum eco_boundary boundary;
     enum eco_power_basis energy_basis, power_basis; /* they differ in some sessions */
-    double idle_w;          /* published idle of that card */
-    const char *session;    /* rows of one session share host, day and software */
-    const char *baseline_id; /* the 16-bit row of the same session; "" when none */
+    double idle_w;                                  /* published idle of that card */
+    const char *session;        /* rows of one session share host, day and software */
+    const char *baseline_id;    /* the 16-bit row of the same session; "" when none */
     double delta_pct_published; /* as the source prints it */
-    double delta_pct;       /* from the two rows' own energies, NAN without a baseline */
-    double delta_gross_pct; /* from their gross energies, NAN when one is not known */
-    double ppl, ppl_baseline; /* perplexity; texts differ between sessions */
+    double delta_pct;           /* from the two rows' own energies, NAN without a baseline */
+    double delta_gross_pct;     /* from their gross energies, NAN when one is not known */
+    double ppl, ppl_baseline;   /* perplexity; texts differ between sessions */
     enum eco_grade grade;
-    bool excluded;          /* grade D: shown, never fitted */
-    const char *reason;     /* why D, why C, or a remark; our words */
-    const char *stack;      /* software versions */
-    const char *workload;   /* task of an external row, "" = fixed-length generation */
-    const char *source;     /* repository:path, or github:owner/repo/path@commit */
+    bool excluded;        /* grade D: shown, never fitted */
+    const char *reason;   /* why D, why C, or a remark; our words */
+    const char *stack;    /* software versions */
+    const char *workload; /* task of an external row, "" = fixed-length generation */
+    const char *source;   /* repository:path, or github:owner/repo/path@commit */
     const char *doi;
     const char *licence;
 };
@@ -88,7 +88,7 @@ struct eco_pair {
     const char *backend;
     int batch, n_devices;
     double energy_base_j_per_1k, energy_quant_j_per_1k;
-    double delta_pct; /* from the two energies */
+    double delta_pct;                          /* from the two energies */
     const char *workload, *base_id, *quant_id; /* ids of ECO_ROWS_EXTERNAL rows */
     enum eco_grade grade;
     bool excluded;
@@ -116,7 +116,7 @@ struct eco_raw_run {
 
 /** A country or region. Carbon and price are separate facts with separate sources. */
 struct eco_region {
-    const char *code;  /* ISO 3166 alpha-3, or a short word for a union or an average */
+    const char *code; /* ISO 3166 alpha-3, or a short word for a union or an average */
     const char *name;
     const char *aliases; /* space separated, lower case */
     double carbon_gco2_per_kwh;
@@ -197,8 +197,8 @@ size_t eco_dataset_claim_count(void);
 bool eco_dataset_claim(size_t index, struct eco_claim *out);
 size_t eco_dataset_gpu_claim_count(void);
 bool eco_dataset_gpu_claim(size_t index, struct eco_gpu_claim *out);
-const char *eco_boundary_name(enum eco_boundary b);        /* "gpu-board", "unknown" */
-const char *eco_power_basis_name(enum eco_power_basis b);  /* "gross", "net", "unknown" */
+const char *eco_boundary_name(enum eco_boundary b);       /* "gpu-board", "unknown" */
+const char *eco_power_basis_name(enum eco_power_basis b); /* "gross", "net", "unknown" */
 
 /* --- cards ------------------------------------------------------------------------------ */
 /** How a name was understood. */
@@ -211,16 +211,15 @@ struct eco_match {
 };
 
 size_t eco_dataset_gpu_count(void);
-const struct eco_gpu *eco_dataset_gpu(size_t index);        /* NULL past the end */
-const char *eco_dataset_gpu_short(size_t index);            /* "rtx4090"; "" past the end */
+const struct eco_gpu *eco_dataset_gpu(size_t index); /* NULL past the end */
+const char *eco_dataset_gpu_short(size_t index);     /* "rtx4090"; "" past the end */
 /**
  * Exact, short, alias or normalised name ("NVIDIA GeForce RTX 4090 D", "rtx4090d", "a100").
  * ECO_E_UNKNOWN_NAME: "unknown gpu 'rtx4900': did you mean 'rtx4090'?".
  */
 int eco_dataset_find_gpu(const char *name, size_t len, const struct eco_gpu **out,
                          struct eco_err *err);
-int eco_dataset_match_gpu(const char *name, size_t len, struct eco_match *out,
-                          struct eco_err *err);
+int eco_dataset_match_gpu(const char *name, size_t len, struct eco_match *out, struct eco_err *err);
 /**
  * NVIDIA class of a card by the name a driver prints; UNKNOWN when no NVIDIA class can be told, as
  * for other vendors' cards. `*gpu_or_null` (may be NULL) gets the table row when this very card is
@@ -254,7 +253,7 @@ size_t eco_dataset_sensor_count(void);
 const struct eco_sensor *eco_dataset_sensor(size_t index);
 /** Anchors and curves of the published calibration, in the published order. */
 const struct eco_published_tables *eco_dataset_published(void);
-bool eco_dataset_anchor_is_net(size_t index);       /* published net of idle */
+bool eco_dataset_anchor_is_net(size_t index);           /* published net of idle */
 double eco_dataset_anchor_delta_full_pct(size_t index); /* not rounded; NAN past the end */
 /** Curve `index` of those tables with its range; false past the end. */
 bool eco_dataset_curve(size_t index, struct eco_curve *out);

@@ -1,23 +1,11 @@
-/* Reference tables: cards, models, regions, sensors, the published calibration, digests, columns. */
+/* Reference tables: cards, models, regions, sensors, published calibration, digests, columns. */
 #include "dataset/dataset.h"
 #include "eco_data.h"
 
 #include <math.h>
 
-static const struct eco_column columns[] = {
-#define YES 'Y'
-#define NO 'N'
-#define D 'D'
-#define ECO_COLUMN(table, column, type, field, unit, required, meaning)                            \
-    {#table, #column, #type, unit, meaning, required},
-#include "../../data/columns.def"
-#undef YES
-#undef NO
-#undef D
-};
-
-static const struct eco_published_tables published = {
-    eco_data_anchors, eco_data_anchors_count, eco_data_curves, eco_data_curves_count};
+static const struct eco_published_tables published = {eco_data_anchors, eco_data_anchors_count,
+                                                      eco_data_curves, eco_data_curves_count};
 
 size_t eco_dataset_gpu_count(void)
 {
@@ -127,10 +115,10 @@ const char *eco_dataset_digest_all(void)
 
 size_t eco_dataset_column_count(void)
 {
-    return sizeof columns / sizeof columns[0];
+    return ECO_DATA_COLUMNS;
 }
 
 const struct eco_column *eco_dataset_column(size_t index)
 {
-    return index < sizeof columns / sizeof columns[0] ? &columns[index] : NULL;
+    return index < ECO_DATA_COLUMNS ? &eco_data_columns[index] : NULL;
 }

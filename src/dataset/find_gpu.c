@@ -2,13 +2,12 @@
 #include "dataset/names.h"
 #include "eco_data.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Words that say who made a card, not which; left out before names are compared. */
-static const char *const brand_words[] = {"nvidia", "corporation", "geforce", "tesla", "amd",
-                                          "radeon", "instinct", "intel", "r", "tm",
-                                          "graphics", "gpu", "card", "generation"};
+static const char *const brand_words[] = {"nvidia",   "corporation", "geforce", "tesla",     "amd",
+                                          "radeon",   "instinct",    "intel",   "r",         "tm",
+                                          "graphics", "gpu",         "card",    "generation"};
 
 static bool is_brand(const char *word, size_t len)
 {
@@ -87,44 +86,45 @@ static enum eco_match_kind match_key(const char *key, size_t n, size_t *index)
 }
 
 /* "RTX 3090 24GB": the same card when the size is its memory. */
-static enum eco_match_kind match_without_size(char *key, size_t n, int gb, size_t *index)
+static enum eco_match_kind match_without_size(const char *key, size_t n, int gb, size_t *index)
 {
-    char tail[16];
-    int t = snprintf(tail, sizeof tail, "%dgb", gb);
     enum eco_match_kind kind;
 
-    if (gb == 0 || t <= 0 || (size_t)t >= n || strcmp(key + n - (size_t)t, tail) != 0)
+    if (gb == 0 || n < 3 || memcmp(key + n - 2, "gb", 2) != 0)
         return ECO_MATCH_NONE;
-    kind = match_key(key, n - (size_t)t, index);
-    if (kind == ECO_MATCH_NONE || eco_data_hardware[*index].vram_gb != gb)
+    for (n -= 2; n > 0 && key[n - 1] >= '0' && key[n - 1] <= '9' && gb > 0; gb /= 10)
+        n--;
+    if (gb != 0)
         return ECO_MATCH_NONE;
-    return ECO_MATCH_ALIAS;
+    kind = match_key(key, n, index);
+    return kind == ECO_MATCH_NONE ? kind : ECO_MATCH_ALIAS;
 }
 
 /* The other cards whose name begins as the asked one does, for the note of a default. */
 static void note_default(struct eco_match *m, const char *name, size_t len, const char *key,
                          size_t n)
 {
-    char also[96] = "";
-    size_t used = 0;
+    size_t others = 0;
 
-    for (size_t i = 0; i < eco_data_hardware_count && used + 24 < sizeof also; i++) {
+    m->note[0] = '\0';
+    eco_name_adds(m->note, sizeof m->note, "'");
+    eco_name_add(m->note, sizeof m->note, name, len < 32 ? len : 32);
+    eco_name_adds(m->note, sizeof m->note, "' is taken as ");
+    eco_name_adds(m->note, sizeof m->note, eco_data_hardware[m->index].name);
+    for (size_t i = 0; i < eco_data_hardware_count && others < 3; i++) {
         char other[ECO_NAME_MAX];
         const char *text = eco_data_hardware[i].name;
         size_t o = eco_name_key(text, strlen(text), false, other);
 
         if (i == m->index || o <= n || memcmp(other, key, n) != 0)
             continue;
-        used += (size_t)snprintf(also + used, sizeof also - used, "%s%s", used == 0 ? "" : ", ",
-                                 text);
+        eco_name_adds(m->note, sizeof m->note, others++ == 0 ? " (also: " : ", ");
+        eco_name_adds(m->note, sizeof m->note, text);
     }
-    snprintf(m->note, sizeof m->note, "'%.*s' is taken as %s%s%s%s", len < 32 ? (int)len : 32,
-             name, eco_data_hardware[m->index].name, also[0] != '\0' ? " (also: " : "", also,
-             also[0] != '\0' ? ")" : "");
+    eco_name_adds(m->note, sizeof m->note, others > 0 ? ")" : "");
 }
 
-static int unknown_gpu(const char *name, size_t len, const char *key, size_t n,
-                       struct eco_err *err)
+static int unknown_gpu(const char *name, size_t len, const char *key, size_t n, struct eco_err *err)
 {
     struct eco_nearest near = {.key = key, .len = n};
     enum eco_arch arch = eco_dataset_detect_any_arch(name, len, NULL);
@@ -134,9 +134,11 @@ static int unknown_gpu(const char *name, size_t len, const char *key, size_t n,
         eco_nearest_try(&near, eco_data_hardware_extra[i].short_name,
                         eco_data_hardware_extra[i].short_name);
     eco_nearest_text(&near, hint, sizeof hint);
-    if (arch != ECO_ARCH_UNKNOWN && near.count == 0)
-        snprintf(hint, sizeof hint, ": the name says %s, but hardware.csv has no such card",
-                 eco_arch_name(arch));
+    if (arch != ECO_ARCH_UNKNOWN && near.count == 0) {
+        eco_name_adds(hint, sizeof hint, ": the name says ");
+        eco_name_adds(hint, sizeof hint, eco_arch_name(arch));
+        eco_name_adds(hint, sizeof hint, ", but hardware.csv has no such card");
+    }
     return eco_err_set(err, ECO_E_UNKNOWN_NAME, "gpu", "unknown gpu '%.*s'%s",
                        len < 60 ? (int)len : 60, name, hint);
 }
@@ -149,8 +151,11 @@ bool eco_dataset_try_gpu(const char *name, size_t len, struct eco_match *out)
     size_t n = card_key(name, len, key, &gb);
 
     m.kind = match_key(key, n, &m.index);
-    if (m.kind == ECO_MATCH_NONE)
+    if (m.kind == ECO_MATCH_NONE) {
         m.kind = match_without_size(key, n, gb, &m.index);
+        if (m.kind != ECO_MATCH_NONE && eco_data_hardware[m.index].vram_gb != gb)
+            return false;
+    }
     if (m.kind == ECO_MATCH_NONE)
         return false;
     if (m.kind == ECO_MATCH_DEFAULT)
@@ -159,8 +164,7 @@ bool eco_dataset_try_gpu(const char *name, size_t len, struct eco_match *out)
     return true;
 }
 
-int eco_dataset_match_gpu(const char *name, size_t len, struct eco_match *out,
-                          struct eco_err *err)
+int eco_dataset_match_gpu(const char *name, size_t len, struct eco_match *out, struct eco_err *err)
 {
     char key[ECO_NAME_MAX];
     int gb;

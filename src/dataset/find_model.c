@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Endings and beginnings that name a variant of one shape, tried away one after the other. */
-static const char *const model_endings[] = {"instruct", "chathf", "chat", "base", "hf", "it",
-                                            "2407", "2410", "2501", "2507", "v0.1", "v1.0"};
+static const char *const model_endings[] = {"instruct", "chathf", "chat", "base", "hf",   "it",
+                                            "2407",     "2410",   "2501", "2507", "v0.1", "v1.0"};
 static const char *const model_beginnings[] = {"meta"};
 
 static const char *last_part(const char *name, size_t *len)

@@ -2,7 +2,6 @@
 #include "dataset/names.h"
 #include "base/buf.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static char fold(char c, bool dots)
@@ -83,20 +82,30 @@ void eco_nearest_try(struct eco_nearest *n, const char *text, const char *show)
         n->name[n->count++] = show;
 }
 
+void eco_name_add(char *out, size_t size, const char *text, size_t len)
+{
+    size_t used = strlen(out);
+
+    if (len > size - 1 - used)
+        len = size - 1 - used;
+    memcpy(out + used, text, len);
+    out[used + len] = '\0';
+}
+
+void eco_name_adds(char *out, size_t size, const char *text)
+{
+    eco_name_add(out, size, text, strlen(text));
+}
+
 void eco_nearest_text(const struct eco_nearest *n, char *out, size_t size)
 {
-    switch (n->count) {
-    case 0:
-        out[0] = '\0';
-        break;
-    case 1:
-        snprintf(out, size, ": did you mean '%s'?", n->name[0]);
-        break;
-    case 2:
-        snprintf(out, size, ": did you mean '%s' or '%s'?", n->name[0], n->name[1]);
-        break;
-    default:
-        snprintf(out, size, ": did you mean '%s', '%s' or '%s'?", n->name[0], n->name[1],
-                 n->name[2]);
+    out[0] = '\0';
+    for (size_t i = 0; i < n->count; i++) {
+        const char *joint = i == 0 ? ": did you mean '" : i + 1 == n->count ? "' or '" : "', '";
+
+        eco_name_adds(out, size, joint);
+        eco_name_adds(out, size, n->name[i]);
     }
+    if (n->count > 0)
+        eco_name_adds(out, size, "'?");
 }

@@ -22,6 +22,10 @@ bool eco_name_is(const char *key, size_t len, bool dots, const char *text);
 /** key is one of the blank-separated words of `words`. */
 bool eco_name_in(const char *key, size_t len, const char *words);
 
+/** Appends to the NUL-terminated out, cut at `size`. */
+void eco_name_add(char *out, size_t size, const char *text, size_t len);
+void eco_name_adds(char *out, size_t size, const char *text);
+
 /** The nearest names to a miss; fill with eco_nearest_try, print with eco_nearest_text. */
 struct eco_nearest {
     const char *key;

@@ -95,11 +95,11 @@ static void test_energy_factor(void **state)
 static void test_request_105x(void **state)
 {
     const struct eco_table_finding *f;
-    struct audited *a =
-        audit("gpu,model,precision,batch,gen_tokens,throughput_tok_s,energy_j_per_1k,energy_per_request_j\n"
-              "A800,Mistral-7B-v0.1,INT8-PURE,1,256,18.97,6907.4,1768.3\n"
-              "A800,Mistral-7B-v0.1,INT8-PURE,8,256,144.32,827,1.77\n"
-              "A800,Mistral-7B-v0.1,INT8-PURE,1,,18.09,5781,14.16\n");
+    struct audited *a = audit("gpu,model,precision,batch,gen_tokens,throughput_tok_s,energy_j_per_"
+                              "1k,energy_per_request_j\n"
+                              "A800,Mistral-7B-v0.1,INT8-PURE,1,256,18.97,6907.4,1768.3\n"
+                              "A800,Mistral-7B-v0.1,INT8-PURE,8,256,144.32,827,1.77\n"
+                              "A800,Mistral-7B-v0.1,INT8-PURE,1,,18.09,5781,14.16\n");
 
     (void)state;
     assert_null(find(a, ECO_TABLE_CHECK_REQUEST, 1));
@@ -115,8 +115,8 @@ static void test_request_105x(void **state)
 static void test_power_range(void **state)
 {
     struct audited *a = audit("gpu,model,precision,batch,throughput_tok_s,power_w,energy_j_per_1k\n"
-                              "T4,Qwen/Qwen2.5-3B,FP16,1,40,,288\n"     /* 11.5 W, idles at 12.8 */
-                              "T4,Qwen/Qwen2.5-3B,FP16,1,20,60,3000\n"  /* sound */
+                              "T4,Qwen/Qwen2.5-3B,FP16,1,40,,288\n"    /* 11.5 W, idles at 12.8 */
+                              "T4,Qwen/Qwen2.5-3B,FP16,1,20,60,3000\n" /* sound */
                               "T4,Qwen/Qwen2.5-3B,FP16,1,20,120,6000\n" /* 70 W card */);
 
     (void)state;
@@ -142,7 +142,7 @@ static void test_roofline(void **state)
     f = find(a, ECO_TABLE_CHECK_ROOFLINE, 2);
     assert_non_null(f);
     assert_near(f->expected, 320e9 / (2.0 * 3085938688.0), 0.05);
-    assert_null(find(a, ECO_TABLE_CHECK_ROOFLINE, 3)); /* four sequences share one read */
+    assert_null(find(a, ECO_TABLE_CHECK_ROOFLINE, 3));  /* four sequences share one read */
     assert_non_null(find(a, ECO_TABLE_CHECK_FLOOR, 4)); /* 12.8 W for 0.6 ms are 7.7 J per 1k */
     done(a);
 }
@@ -193,8 +193,11 @@ static void make_formula(struct eco_buf *b, int digits, bool noise)
     static const struct {
         const char *name;
         double size;
-    } models[] = {{"TinyLlama", 1.1}, {"Qwen2-1.5B", 1.5},    {"Qwen2.5-3B", 3},
-                  {"Yi-1.5-6B", 6},   {"Mistral-7B", 7.24}};
+    } models[] = {{"TinyLlama", 1.1},
+                  {"Qwen2-1.5B", 1.5},
+                  {"Qwen2.5-3B", 3},
+                  {"Yi-1.5-6B", 6},
+                  {"Mistral-7B", 7.24}};
     static const struct {
         const char *name;
         double energy, speed;
@@ -387,7 +390,8 @@ static void test_shipped_rows(void **state)
         const char *path = eco_dataset_digest(i)->path;
         struct audited a;
 
-        if (strncmp(path, "data/measurements/", 18) != 0 && strncmp(path, "data/external/", 14) != 0)
+        if (strncmp(path, "data/measurements/", 18) != 0 &&
+            strncmp(path, "data/external/", 14) != 0)
             continue;
         audit_file(path, &a);
         for (size_t k = 0; k < a.t.count; k++) {

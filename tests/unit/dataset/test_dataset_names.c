@@ -111,9 +111,8 @@ static void test_unknown_gpu(void **state)
         const struct eco_gpu *g = NULL;
         struct eco_err err;
 
-        assert_int_equal(
-            eco_dataset_find_gpu(cases[i].typed, strlen(cases[i].typed), &g, &err),
-            ECO_E_UNKNOWN_NAME);
+        assert_int_equal(eco_dataset_find_gpu(cases[i].typed, strlen(cases[i].typed), &g, &err),
+                         ECO_E_UNKNOWN_NAME);
         assert_null(g);
         assert_string_equal(err.arg, "gpu");
         if (strncmp(err.message, cases[i].message, strlen(cases[i].message)) != 0)
@@ -169,10 +168,10 @@ static void test_region_names(void **state)
 {
     static const struct {
         const char *typed, *code;
-    } cases[] = {{"FRA", "FRA"},          {"fr", "FRA"},    {"france", "FRA"}, {"US", "USA"},
-                 {"us average", "USA"},   {"uk", "GBR"},    {"Korea", "KOR"},  {"EU", "EU"},
-                 {"eu-average", "EU"},    {"world", "WORLD"}, {"viet nam", "VNM"},
-                 {"Vietnam", "VNM"},      {"autodl", "autodl"}};
+    } cases[] = {{"FRA", "FRA"},        {"fr", "FRA"},      {"france", "FRA"},   {"US", "USA"},
+                 {"us average", "USA"}, {"uk", "GBR"},      {"Korea", "KOR"},    {"EU", "EU"},
+                 {"eu-average", "EU"},  {"world", "WORLD"}, {"viet nam", "VNM"}, {"Vietnam", "VNM"},
+                 {"autodl", "autodl"}};
     const struct eco_region *r = NULL;
     struct eco_err err;
 
@@ -210,9 +209,9 @@ static void test_speed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gpu_names),     cmocka_unit_test(test_gpu_round_trip),
+        cmocka_unit_test(test_gpu_names),       cmocka_unit_test(test_gpu_round_trip),
         cmocka_unit_test(test_default_says_so), cmocka_unit_test(test_unknown_gpu),
-        cmocka_unit_test(test_model_names),   cmocka_unit_test(test_region_names),
+        cmocka_unit_test(test_model_names),     cmocka_unit_test(test_region_names),
         cmocka_unit_test(test_speed),
     };
 

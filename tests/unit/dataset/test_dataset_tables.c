@@ -122,8 +122,8 @@ static void test_gross_pairs(void **state)
         if (r.batch != 1 || r.excluded || *r.baseline_id == '\0')
             continue;
         pairs++;
-        net += r.energy_basis == ECO_POWER_NET;
-        gross += !isnan(r.delta_gross_pct);
+        net += r.energy_basis == ECO_POWER_NET ? 1u : 0u;
+        gross += isnan(r.delta_gross_pct) ? 0u : 1u;
     }
     assert_int_equal(pairs, 103);
     assert_int_equal(net, 18);
@@ -152,7 +152,8 @@ static void test_baselines(void **state)
         assert_string_equal(b.gpu, r.gpu);
         assert_true(r.excluded || r.energy_basis == b.energy_basis);
         if (!r.excluded && !isnan(r.delta_pct_published) &&
-            fabs(r.delta_pct - r.delta_pct_published) > 0.55) /* some are printed without decimals */
+            fabs(r.delta_pct - r.delta_pct_published) >
+                0.55) /* some are printed without decimals */
             fail_msg("%s: %g, printed %g", r.id, r.delta_pct, r.delta_pct_published);
     }
 }
@@ -196,7 +197,8 @@ static void test_provenance(void **state)
         assert_true(allowed_licence(p.licence));
         assert_true(eco_dataset_row_by_id(p.base_id, strlen(p.base_id), &base));
         assert_true(eco_dataset_row_by_id(p.quant_id, strlen(p.quant_id), &quant));
-        assert_near(p.energy_base_j_per_1k, base.energy_j_per_1k, 0.006 + 1e-4 * base.energy_j_per_1k);
+        assert_near(p.energy_base_j_per_1k, base.energy_j_per_1k,
+                    0.006 + 1e-4 * base.energy_j_per_1k);
         assert_near(p.energy_quant_j_per_1k, quant.energy_j_per_1k,
                     0.006 + 1e-4 * quant.energy_j_per_1k);
         assert_true(p.n_devices == base.n_devices && p.n_devices == quant.n_devices);
@@ -284,8 +286,8 @@ static void test_models(void **state)
         uint64_t norm = layers * 2 * h + h;
         bool qwen2 = strncmp(m->name, "Qwen/Qwen2", 10) == 0;
 
-        assert_true(m->params_total == m->params_embedding + m->params_lm_head + m->params_norm +
-                                           m->params_linear);
+        assert_true(m->params_total ==
+                    m->params_embedding + m->params_lm_head + m->params_norm + m->params_linear);
         assert_int_equal(m->tied, m->params_lm_head == 0);
         assert_true(m->params_active <= m->params_total);
         assert_true(fabs(1e-9 * (double)m->params_total / m->params_b - 1.0) < 0.35);
@@ -341,10 +343,12 @@ static void test_grid(void **state)
     static const struct {
         const char *name;
         double lo, hi;
-    } known[] = {{"France", 40, 60},        {"Norway", 5, 40},   {"Sweden", 10, 50},
-                 {"Poland", 550, 800},      {"India", 600, 750}, {"Germany", 300, 420},
-                 {"United States", 350, 420}, {"China", 500, 620}, {"Iceland", 5, 40},
-                 {"South Africa", 650, 800}, {"United Kingdom", 180, 280}, {"World", 430, 500}};
+    } known[] = {{"France", 40, 60},           {"Norway", 5, 40},
+                 {"Sweden", 10, 50},           {"Poland", 550, 800},
+                 {"India", 600, 750},          {"Germany", 300, 420},
+                 {"United States", 350, 420},  {"China", 500, 620},
+                 {"Iceland", 5, 40},           {"South Africa", 650, 800},
+                 {"United Kingdom", 180, 280}, {"World", 430, 500}};
     size_t countries = 0;
 
     (void)state;
