@@ -7,8 +7,8 @@
  * Pure: no allocation (memory is the caller's), no I/O, no globals; everything here may be called
  * from several threads on the same const predictor. Strings in results are borrowed from the
  * points. Every fallible function leaves its results untouched on error.
- * Life cycle: points -> eco_predict_fit (rarely) -> eco_predict_build (or the generated table
- * `eco_predictor_default` of src/dataset) -> eco_predict, eco_predict_curve.
+ * Life cycle: points -> eco_predict_fit (rarely) -> eco_predict_build (src/core/predict_fit.h; or
+ * the generated eco_predictor_default) -> eco_predict, eco_predict_curve.
  */
 #ifndef ECO_PREDICT_H
 #define ECO_PREDICT_H
@@ -47,7 +47,6 @@ struct eco_predict_point {
     double batch;
     double context_tokens; /* 0: not known */
     double mem_bw_gbps;    /* datasheet bandwidth, 0: not known */
-    double vram_gb;        /* 0: not known */
     int n_gpus;
     int n_trials;
     double y;             /* ln(E_quant / E_16bit), both gross */
@@ -57,9 +56,7 @@ struct eco_predict_point {
     bool fit;             /* false: judged, never fitted (a grade-D anchor) */
 };
 
-#define ECO_PREDICT_MAX_THETA 48
-
-struct eco_predictor; /* const data; layout below in "For builders" */
+struct eco_predictor; /* const data; its layout is in src/core/predict_fit.h */
 
 /** A question. Zero-initialise, then fill: 0, NULL and UNKNOWN mean "not said". */
 struct eco_predict_query {

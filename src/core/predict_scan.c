@@ -1,0 +1,306 @@
+#include "core/predict_scan.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double z95 = 1.959963984540054;
+
+enum { SIZE_STEPS = 64, BATCH_STEPS = 40 };
+
+/* One effect of the question: its column (-1: never seen) and its place among some bases. */
+struct effect {
+    int column, basis, group;
+    double coefficient;
+};
+
+static int find_column(const struct eco_predictor *p, uint64_t key)
+{
+    int lo = 0, hi = p->n_columns;
+
+    while (lo < hi) {
+        int mid = lo + (hi - lo) / 2;
+
+        if (p->key[mid] < key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < p->n_columns && p->key[lo] == key ? lo : -1;
+}
+
+static double covariance(const struct eco_predictor *p, int i, int j)
+{
+    size_t hi = (size_t)(i > j ? i : j), lo = (size_t)(i > j ? j : i);
+
+    return p->covariance[hi * (hi + 1) / 2 + lo];
+}
+
+static void reduce(const struct eco_predictor *p, const struct effect *e, int n, int bases,
+                   struct eco_predict_gaussian *g)
+{
+    memset(g, 0, sizeof(*g));
+    g->n = bases;
+    for (int i = 0; i < n; i++) {
+        double own = e[i].coefficient;
+
+        if (own == 0.0)
+            continue;
+        if (e[i].column < 0) {
+            g->covariance[e[i].basis][e[i].basis] += own * own * exp(p->theta[e[i].group]);
+            continue;
+        }
+        g->mean[e[i].basis] += own * p->mean[e[i].column];
+        for (int j = 0; j <= i; j++) {
+            double c;
+
+            if (e[j].column < 0)
+                continue;
+            c = own * e[j].coefficient * covariance(p, e[i].column, e[j].column);
+            g->covariance[e[i].basis][e[j].basis] += c;
+            if (i != j)
+                g->covariance[e[j].basis][e[i].basis] += c;
+        }
+    }
+}
+
+void eco_predict_scan_init(struct eco_predict_scan *s, const struct eco_predictor *p,
+                           const struct eco_predict_levels *l, bool known_session)
+{
+    struct eco_predict_feature f[ECO_PREDICT_MAX_FEATURES];
+    struct effect by_size[ECO_PREDICT_MAX_FEATURES] = { 0 };
+    struct effect by_batch[ECO_PREDICT_MAX_FEATURES] = { 0 };
+    double x[ECO_PX_COUNT], b[ECO_PB_COUNT];
+    int count = eco_predict_features(l, true, f), n = 0;
+
+    eco_predict_size_bases(l->x, x);
+    eco_predict_batch_bases(l->batch, b);
+    s->n = 0;
+    for (int i = 0; i < count; i++) {
+        struct effect e = { -1, f[i].x, f[i].group, f[i].coefficient * b[f[i].b] };
+
+        if (known_session && eco_predict_group_session(f[i].group))
+            continue;
+        e.column = find_column(p, f[i].key);
+        by_size[n] = e;
+        e.basis = f[i].b;
+        e.coefficient = f[i].coefficient * x[f[i].x];
+        by_batch[n++] = e;
+        if (e.column >= 0) {
+            s->column[s->n] = e.column;
+            s->value[s->n++] = f[i].coefficient * x[f[i].x] * b[f[i].b];
+        }
+    }
+    reduce(p, by_size, n, ECO_PX_COUNT, &s->size);
+    reduce(p, by_batch, n, ECO_PB_COUNT, &s->batch);
+    if (l->model >= 0) {
+        for (int i = 0; i < n; i++) {
+            if (by_size[i].group == ECO_PG_MODEL)
+                by_size[i].column = -1;
+        }
+        reduce(p, by_size, n, ECO_PX_COUNT, &s->curve);
+    } else {
+        s->curve = s->size;
+    }
+}
+
+void eco_predict_scan_at(const struct eco_predict_gaussian *g, const double *b, double *mu,
+                         double *variance)
+{
+    double m = 0.0, v = 0.0;
+
+    for (int i = 0; i < g->n; i++) {
+        double row = 0.0;
+
+        for (int j = 0; j < g->n; j++)
+            row += g->covariance[i][j] * b[j];
+        v += row * b[i];
+        m += g->mean[i] * b[i];
+    }
+    *mu = m;
+    *variance = v > 0.0 ? v : 0.0;
+}
+
+static void insert_anchor(const struct eco_predictor *p, int row, double weight,
+                          struct eco_predict_answer *out)
+{
+    const struct eco_predict_point *q = &p->points[p->fit_point[row]];
+    int at = out->n_anchors;
+
+    if (at == ECO_PREDICT_MAX_ANCHORS) {
+        if (!(weight > out->anchors[at - 1].weight))
+            return;
+        at--;
+    } else {
+        out->n_anchors++;
+    }
+    while (at > 0 && out->anchors[at - 1].weight < weight) {
+        out->anchors[at] = out->anchors[at - 1];
+        at--;
+    }
+    out->anchors[at] = (struct eco_predict_anchor){
+        .row_id = q->id, .gpu = q->gpu, .model_id = q->model_id, .session = q->session,
+        .precision = q->precision, .weight = weight, .delta_pct = 100.0 * expm1(q->y),
+        .params_b = q->params_b, .batch = q->batch,
+    };
+}
+
+void eco_predict_scan_anchors(const struct eco_predict_scan *s, const struct eco_predictor *p,
+                              struct eco_predict_answer *out)
+{
+    float share[ECO_PREDICT_MAX_POINTS];
+    double total = 0.0;
+
+    memset(share, 0, (size_t)p->n_fit * sizeof(*share));
+    for (int i = 0; i < s->n; i++) {
+        const float *w = p->weight + (size_t)s->column[i] * (size_t)p->n_fit;
+        float v = (float)s->value[i];
+
+        for (int row = 0; row < p->n_fit; row++)
+            share[row] += v * w[row];
+    }
+    for (int row = 0; row < p->n_fit; row++)
+        total += fabsf(share[row]);
+    out->n_anchors = 0;
+    for (int row = 0; row < p->n_fit && total > 0.0; row++)
+        insert_anchor(p, row, fabsf(share[row]) / total, out);
+}
+
+/* A family of locations and scales along one axis t (ln size or ln batch). */
+struct axis {
+    const struct eco_predict_scan *scan;
+    double offset, shift;
+    bool batch;
+};
+
+static void axis_at(const struct axis *a, double t, double *mu, double *sd)
+{
+    double b[ECO_PB_COUNT], variance;
+
+    if (a->batch) {
+        eco_predict_batch_bases(exp(t), b);
+        eco_predict_scan_at(&a->scan->batch, b, mu, &variance);
+    } else {
+        eco_predict_size_bases(t - 1.0986122886681098 + a->offset, b); /* ln 3 */
+        eco_predict_scan_at(&a->scan->curve, b, mu, &variance);
+    }
+    *mu += a->shift;
+    *sd = sqrt(variance);
+}
+
+/* mu + z sd at t: z = 0 the median, +-z95 the edges of the band. */
+static double level_at(const struct axis *a, double t, double z)
+{
+    double mu, sd;
+
+    axis_at(a, t, &mu, &sd);
+    return mu + z * sd;
+}
+
+/* Root of a level between lo and hi, which lie on different sides. */
+static double bisect(const struct axis *a, double lo, double hi, double z)
+{
+    bool below = level_at(a, lo, z) < 0.0;
+
+    for (int i = 0; i < 26; i++) {
+        double mid = 0.5 * (lo + hi);
+
+        if ((level_at(a, mid, z) < 0.0) == below)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return 0.5 * (lo + hi);
+}
+
+struct grid {
+    double t[SIZE_STEPS + 1], mu[SIZE_STEPS + 1], sd[SIZE_STEPS + 1];
+    int n;
+};
+
+static void fill_grid(const struct axis *a, double lo, double hi, int steps, struct grid *g)
+{
+    g->n = steps + 1;
+    for (int i = 0; i <= steps; i++) {
+        g->t[i] = lo + (hi - lo) * i / steps;
+        axis_at(a, g->t[i], &g->mu[i], &g->sd[i]);
+    }
+}
+
+/*
+ * The 95 % interval of a crossing between grid points k and k + 1: walk out until the band no
+ * longer holds zero, on the side of the sign that the median has there (Fieller's set).
+ */
+static void set_interval(const struct axis *a, const struct grid *g, int k,
+                         struct eco_predict_crossing *out, double *lo, double *hi)
+{
+    double below = g->mu[k] < 0.0 ? z95 : -z95, above = -below;
+    int i = k, j = k + 1;
+
+    while (i >= 0 && fabs(g->mu[i]) <= z95 * g->sd[i])
+        i--;
+    while (j < g->n && fabs(g->mu[j]) <= z95 * g->sd[j])
+        j++;
+    out->lo_open = i < 0;
+    out->hi_open = j >= g->n;
+    *lo = i < 0 ? g->t[0] : bisect(a, g->t[i], g->t[i + 1], below);
+    *hi = j >= g->n ? g->t[g->n - 1] : bisect(a, g->t[j - 1], g->t[j], above);
+}
+
+void eco_predict_scan_size(const struct eco_predict_scan *s, double offset, double params_b,
+                           double shift, struct eco_predict_crossing *out)
+{
+    struct axis a = { s, offset, shift, false };
+    struct grid g;
+    double at = log(params_b), best = INFINITY, lo, hi, t;
+    int k = -1;
+
+    memset(out, 0, sizeof(*out));
+    fill_grid(&a, log(0.1), log(1000.0), SIZE_STEPS, &g);
+    for (int i = 0; i + 1 < g.n; i++) {
+        if ((g.mu[i] < 0.0) != (g.mu[i + 1] < 0.0) && fabs(g.t[i] - at) < best) {
+            best = fabs(g.t[i] - at);
+            k = i;
+        }
+    }
+    if (k < 0)
+        return;
+    t = bisect(&a, g.t[k], g.t[k + 1], 0.0);
+    set_interval(&a, &g, k, out, &lo, &hi);
+    out->have = true;
+    out->saves_above = g.mu[k + 1] < 0.0;
+    out->median = exp(t);
+    out->lo = exp(lo);
+    out->hi = exp(hi);
+}
+
+void eco_predict_scan_batch(const struct eco_predict_scan *s, struct eco_predict_crossing *out)
+{
+    struct axis a = { s, 0.0, 0.0, true };
+    struct grid g;
+    double first, first_sd, lo, hi;
+    int k;
+
+    memset(out, 0, sizeof(*out));
+    axis_at(&a, 0.0, &first, &first_sd);
+    fill_grid(&a, log(2.0), log(1024.0), BATCH_STEPS, &g);
+    for (k = 0; k < g.n && (g.mu[k] < 0.0) == (first < 0.0); k++)
+        continue;
+    if (k == g.n)
+        return;
+    out->have = true;
+    out->saves_above = g.mu[k] < 0.0;
+    if (k == 0) { /* the kernel switch itself flips the sign: between batch 1 and 2 */
+        out->median = 2.0;
+        out->lo = 2.0;
+        out->lo_open = fabs(first) <= z95 * first_sd;
+        for (k = 0; k < g.n && fabs(g.mu[k]) <= z95 * g.sd[k]; k++)
+            continue;
+        out->hi_open = k == g.n;
+        out->hi = ceil(exp(g.t[k == g.n ? k - 1 : k]) - 1e-9);
+        return;
+    }
+    out->median = ceil(exp(bisect(&a, g.t[k - 1], g.t[k], 0.0)));
+    set_interval(&a, &g, k - 1, out, &lo, &hi);
+    out->lo = floor(exp(lo) + 1e-9);
+    out->hi = ceil(exp(hi) - 1e-9);
+}
