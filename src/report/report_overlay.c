@@ -21,6 +21,7 @@
 /* The keys of the two documents a point can come from. */
 struct members {
     const struct eco_json *size, *delta, *arch, *precision, *basis, *model, *gpu;
+    const struct eco_json *gpu_else; /* shown where no card is named */
     bool size_by_name; /* a report without a size may have it in the model's name; a link may not */
 };
 
@@ -112,9 +113,11 @@ static int read_point(struct eco_arena *arena, const struct members *m, struct e
         return refuse(err, "precision", "the precision is not a known one");
     p->arch = arch ? read_arch(arch, arch_len) : ECO_ARCH_UNKNOWN;
     p->basis = known_basis(basis, basis_len);
+    if (!gpu && m->gpu_else)
+        text_member(m->gpu_else, &gpu, &gpu_len);
     if (!gpu) {
-        gpu = arch ? arch : NO_GPU;
-        gpu_len = arch ? arch_len : strlen(NO_GPU);
+        gpu = NO_GPU;
+        gpu_len = strlen(NO_GPU);
     }
     if (!model) {
         model = NO_NAME;
@@ -191,6 +194,7 @@ static int read_blob(const char *blob, size_t len, struct eco_report_points *poi
         .basis = first_of(o, "b", "basis"),
         .model = first_of(o, "m", "model_name"),
         .gpu = first_of(o, "g", "gpu"),
+        .gpu_else = eco_json_get(o, "a"),
     };
     rc = o->type == ECO_JSON_OBJECT ? add_point(points, &m, err)
                                     : refuse(err, "overlay", "the overlay is no JSON object");
@@ -292,6 +296,7 @@ static int read_report(const struct eco_json *root, struct eco_report_points *po
         .basis = eco_json_get(results, "basis"),
         .model = eco_json_get(workload, "model_name"),
         .gpu = eco_json_get(system, "gpu"),
+        .gpu_else = eco_json_get(system, "gpu_arch"),
         .size_by_name = true,
     };
     if (root->type != ECO_JSON_OBJECT && root->type != ECO_JSON_ARRAY)
