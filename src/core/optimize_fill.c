@@ -259,16 +259,15 @@ static double delta_at(const struct filler *f, const struct row *r, double conte
     const struct eco_optimize_setup *s = f->s;
     struct eco_workload w = eco_optimize_workload(s, r->card, r->arm, r->batch, context);
     struct eco_predict_query q = eco_optimize_predict_query(s, r->card, &w);
-    struct eco_band band;
+    struct eco_predict_answer a;
 
     if (is_16bit(w.precision)) {
         return 0.0;
     }
-    if (!f->want_energy || !s->predictor ||
-        eco_predict_curve(s->predictor, &q, &q.params_total_b, 1, &band, NULL) != 0) {
+    if (!f->want_energy || !s->predictor || eco_predict(s->predictor, &q, &a, NULL) != 0) {
         return NAN;
     }
-    return log1p(band.median / 100.0);
+    return a.mu;
 }
 
 static double step_at(const struct filler *f, const struct row *r, double context)
