@@ -203,6 +203,12 @@ static bool of_dataset(const struct result *r, const char *key)
     return strcmp(r->dataset, key) == 0;
 }
 
+static bool in_fit(const struct result *r, const char *key)
+{
+    (void)key;
+    return r->seen;
+}
+
 static bool held_out(const struct result *r, const char *key)
 {
     (void)key;
@@ -255,6 +261,7 @@ static bool first_of(const struct table *t, size_t i, bool engine)
 static void report(const struct table *t)
 {
     print("all", t, any, "");
+    print("sources behind the constants", t, in_fit, "");
     print("held out", t, held_out, "");
     print("held out, NVIDIA", t, held_out_nvidia, "");
     print("held out, NVIDIA, one card", t, held_out_single, "");

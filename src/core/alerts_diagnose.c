@@ -277,9 +277,9 @@ static void change(const struct context *c, enum eco_precision p0, int b0, enum 
     if (expect_of(c, p0, b0, &from, NULL) != 0 || expect_of(c, p1, b1, &to, NULL) != 0) {
         return;
     }
-    *speed_pct = 100 * (exp(to.ln_tps - from.ln_tps) - 1);
+    *speed_pct = 100 * expm1(to.ln_tps - from.ln_tps);
     if (from.have_power && to.have_power) {
-        *energy_pct = 100 * (exp((to.ln_w - to.ln_tps) - (from.ln_w - from.ln_tps)) - 1);
+        *energy_pct = 100 * expm1((to.ln_w - to.ln_tps) - (from.ln_w - from.ln_tps));
     }
 }
 
