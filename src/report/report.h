@@ -126,6 +126,8 @@ int eco_report_replicate(const char *text, size_t len, const struct eco_publishe
                          size_t n, struct eco_report_points *points,
                          struct eco_report_replication *out, struct eco_err *err);
 void eco_report_points_done(struct eco_report_points *points);
+/** The architecture as the published pages name it: NULL where no published curve exists. */
+const char *eco_report_point_arch(const struct eco_report_point *p);
 /** {"count", "points": [...], "refused"}: the published field names (N, dE, arch …) and ours. */
 void eco_report_points_json(const struct eco_report_points *points, struct eco_buf *out);
 

@@ -403,11 +403,18 @@ void eco_report_points_done(struct eco_report_points *points)
     *points = (struct eco_report_points){0};
 }
 
-/* Only these architectures have a published curve to be drawn on. */
-static bool has_curve(enum eco_arch arch)
+const char *eco_report_point_arch(const struct eco_report_point *p)
 {
-    return arch == ECO_ARCH_TURING || arch == ECO_ARCH_AMPERE || arch == ECO_ARCH_ADA ||
-           arch == ECO_ARCH_BLACKWELL || arch == ECO_ARCH_HOPPER;
+    switch (p->arch) {
+    case ECO_ARCH_TURING:
+    case ECO_ARCH_AMPERE:
+    case ECO_ARCH_ADA:
+    case ECO_ARCH_BLACKWELL:
+    case ECO_ARCH_HOPPER:
+        return eco_arch_name(p->arch);
+    default:
+        return NULL;
+    }
 }
 
 void eco_report_points_json(const struct eco_report_points *points, struct eco_buf *out)
@@ -424,7 +431,7 @@ void eco_report_points_json(const struct eco_report_points *points, struct eco_b
         eco_jw_object(&w);
         eco_jw_kv_num(&w, "N", p->params_b);
         eco_jw_kv_num(&w, "dE", p->delta_pct);
-        eco_jw_kv_str(&w, "arch", has_curve(p->arch) ? arch : NULL);
+        eco_jw_kv_str(&w, "arch", eco_report_point_arch(p));
         eco_jw_kv_str(&w, "precision", p->precision);
         eco_jw_kv_str(&w, "basis", p->basis);
         eco_jw_kv_str(&w, "model", p->model);

@@ -271,6 +271,32 @@ static void test_documents_that_are_not_reports(void **state)
     eco_buf_done(&out);
 }
 
+/* Every writer stops at a full buffer, says so, and leaks nothing (the sanitizer build looks). */
+static void test_full_buffers(void **state)
+{
+    (void)state;
+    struct eco_buf json = ECO_BUF_INIT;
+    struct eco_report_style style = {80, false, false};
+    struct eco_err err;
+    sample_measured(&sample, ECO_PREC_NF4);
+    build(&json);
+    for (size_t limit = 1; limit < 1000; limit = limit * 3 + 1) {
+        struct eco_buf out[4] = {{.limit = limit},
+                                 {.limit = limit},
+                                 {.limit = limit},
+                                 {.limit = limit > 100 ? 100 : limit}};
+        assert_int_equal(eco_report_build(&sample.run, 0, &out[0], &err), ECO_E_NO_MEMORY);
+        assert_int_equal(eco_report_show(json.data, json.len, &style, &out[1], &err),
+                         ECO_E_NO_MEMORY);
+        assert_int_equal(eco_report_markdown(json.data, json.len, &out[2], &err), ECO_E_NO_MEMORY);
+        assert_int_equal(eco_report_share(json.data, json.len, NULL, &out[3], &err),
+                         ECO_E_NO_MEMORY);
+        for (int i = 0; i < 4; i++)
+            eco_buf_done(&out[i]);
+    }
+    eco_buf_done(&json);
+}
+
 static void test_wrapping(void **state)
 {
     (void)state;
@@ -298,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_lines_keep_their_width),
         cmocka_unit_test(test_hostile_text_stays_text),
         cmocka_unit_test(test_documents_that_are_not_reports),
+        cmocka_unit_test(test_full_buffers),
         cmocka_unit_test(test_wrapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
