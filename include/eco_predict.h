@@ -127,6 +127,15 @@ int eco_predict(const struct eco_predictor *p, const struct eco_predict_query *q
 int eco_predict_curve(const struct eco_predictor *p, const struct eco_predict_query *q,
                       const double *params_b, int n, struct eco_band *out, struct eco_err *err);
 
+/**
+ * Only location and scale of y, as eco_predict's mu and sd, at each of context_tokens[n]; for
+ * grids, where the rest of an answer would cost ten times as much. sd may be NULL. Errors as
+ * eco_predict.
+ */
+int eco_predict_contexts(const struct eco_predictor *p, const struct eco_predict_query *q,
+                         const double *context_tokens, int n, double *mu, double *sd,
+                         struct eco_err *err);
+
 /** The engine a precision usually runs on: bitsandbytes -> transformers, GGUF -> llama.cpp … */
 enum eco_engine eco_predict_usual_engine(enum eco_precision precision);
 

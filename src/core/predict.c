@@ -331,3 +331,34 @@ int eco_predict_curve(const struct eco_predictor *p, const struct eco_predict_qu
     }
     return 0;
 }
+
+int eco_predict_contexts(const struct eco_predictor *p, const struct eco_predict_query *q,
+                         const double *context_tokens, int n, double *mu, double *sd,
+                         struct eco_err *err)
+{
+    struct eco_predict_query at = *q;
+    struct eco_predict_levels l;
+    struct eco_predict_scan scan;
+    int rc = check_query(q, err);
+    bool base = q->precision == ECO_PREC_FP16 || q->precision == ECO_PREC_BF16;
+
+    for (int i = 0; i < n && rc == 0; i++)
+        rc = check_number(context_tokens[i], 0.0, ECO_PREDICT_MAX_CONTEXT, "context", err);
+    if (rc != 0)
+        return rc;
+    if (!base) {
+        find_levels(p, q, &l);
+        eco_predict_scan_init(&scan, p, &l, q->known_session);
+    }
+    for (int i = 0; i < n; i++) {
+        double m = 0.0, s = 0.0;
+
+        at.context_tokens = context_tokens[i];
+        if (!base)
+            answer_at(p, &at, &l, &scan, &m, &s);
+        mu[i] = m;
+        if (sd != NULL)
+            sd[i] = s;
+    }
+    return 0;
+}
