@@ -158,6 +158,9 @@ static void test_most_severe_first(void **state)
     assert_int_equal(eco_alerts_check(&r, a, 2, &n, NULL), 0);
     assert_int_equal(n, 2);
     assert_int_equal(eco_alerts_check(NULL, a, 2, &n, NULL), ECO_E_MISSING);
+    assert_string_equal(eco_severity_name(a[0].severity), "critical");
+    assert_null(eco_alerts_find("no-such-rule"));
+    assert_null(eco_alerts_rule(eco_alerts_count()));
     r.batch = -1;
     assert_int_equal(eco_alerts_check(&r, a, 2, &n, NULL), ECO_E_RANGE);
 }

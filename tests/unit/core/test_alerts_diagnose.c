@@ -118,6 +118,77 @@ static void test_offload(void **state)
     assert_non_null(fix(&d, "fit-the-card"));
 }
 
+static void test_configured_traps_are_named(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 36.18, 156.81);
+    in.production = true;
+    assert_int_equal(diagnose(&in).cause, ECO_CAUSE_BATCH1);
+    /* FP8 eager as on the RTX 5090 at 7B: 95 ms a token. */
+    in = run_of(ECO_PREC_FP8, 1, 10.5, 300);
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_FP8_EAGER);
+    assert_non_null(fix(&d, "engine-with-kernels"));
+    static const struct eco_diagnose_delta costs[] = {{ECO_PREC_NF4, 0.25, 0.1}};
+    in = run_of(ECO_PREC_NF4, 1, 27.2, 160);
+    in.deltas = costs;
+    in.n_deltas = 1;
+    d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_NF4);
+    assert_near(fix(&d, "use-16-bit")->energy_pct, 100 * expm1(-0.25), 1e-9);
+    /* A saving NF4 is no trap. */
+    in = run_of(ECO_PREC_NF4, 1, 27.2, 160);
+    assert_int_equal(diagnose(&in).cause, ECO_CAUSE_AS_EXPECTED);
+}
+
+static void test_no_cache(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, NAN, NAN);
+    w.prompt_tokens = 8192;
+    double factor;
+    assert_int_equal(eco_latency_factor_no_cache(NULL, &m, &g, &w, &factor, NULL), 0);
+    in.tokens_per_s = 41 / factor;
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.pattern[0].cause == ECO_CAUSE_NO_CACHE ||
+                         d.pattern[1].cause == ECO_CAUSE_NO_CACHE,
+                     true); /* hidden: not proven, but thought of */
+    in.kv_cache_off = true;
+    d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_NO_CACHE);
+    assert_near(fix(&d, "use-cache")->speed_pct, 100 * (factor - 1), 1e-9);
+}
+
+static void test_throttled(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_BF16, 1, 100, 300);
+    g = gpu_h100();
+    w.engine = ECO_ENGINE_VLLM;
+    struct eco_diagnose d = diagnose(&in);
+    in.tokens_per_s = 0.5 * d.expect_tokens_per_s.median;
+    in.power_w = 0.5 * d.expect_j_per_1k.median * d.expect_tokens_per_s.median / 1000;
+    d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_THROTTLED);
+    assert_near(d.speed_dev_pct, -50.0, 1e-9);
+    assert_near(d.energy_dev_pct, 0.0, 1e-9);
+    assert_non_null(fix(&d, "lift-the-cap"));
+}
+
+static void test_the_third_figure_is_derived(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 40, NAN);
+    in.j_per_1k = 4000;
+    assert_near(diagnose(&in).power_w, 160.0, 1e-9);
+    in = run_of(ECO_PREC_FP16, 1, NAN, 160);
+    in.j_per_1k = 4000;
+    assert_near(diagnose(&in).tokens_per_s, 40.0, 1e-9);
+    struct eco_diagnose d;
+    in.gpu = NULL;
+    assert_int_equal(eco_diagnose_run(&in, &d, NULL), ECO_E_MISSING);
+}
+
 static void test_nothing_fits(void **state)
 {
     (void)state;
@@ -194,6 +265,10 @@ int main(void)
         cmocka_unit_test(test_hidden_outlier_split),
         cmocka_unit_test(test_batch_that_does_not_batch),
         cmocka_unit_test(test_offload),
+        cmocka_unit_test(test_configured_traps_are_named),
+        cmocka_unit_test(test_no_cache),
+        cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_the_third_figure_is_derived),
         cmocka_unit_test(test_nothing_fits),
         cmocka_unit_test(test_three_figures_that_disagree),
         cmocka_unit_test(test_each_single_figure),
