@@ -253,21 +253,24 @@ static void fill_base(const struct filler *f, size_t card, size_t arm, double ba
     }
 }
 
-/* ln of the energy ratio to 16 bit. */
-static double delta_at(const struct filler *f, const struct row *r, double context)
+/* ln of the energy ratio to 16 bit at each knot; NAN where it is not known. */
+static void fill_delta(const struct filler *f, const struct row *r, struct series *mu)
 {
     const struct eco_optimize_setup *s = f->s;
-    struct eco_workload w = eco_optimize_workload(s, r->card, r->arm, r->batch, context);
+    struct eco_workload w = eco_optimize_workload(s, r->card, r->arm, r->batch, f->k.context[0]);
     struct eco_predict_query q = eco_optimize_predict_query(s, r->card, &w);
-    struct eco_predict_answer a;
+    double context[ECO_OPTIMIZE_KNOTS];
+    bool base = is_16bit(w.precision);
 
-    if (is_16bit(w.precision)) {
-        return 0.0;
+    for (size_t i = 0; i < f->k.n; i++) {
+        w = eco_optimize_workload(s, r->card, r->arm, r->batch, f->k.context[i]);
+        context[i] = mean_context(&w);
+        mu->at[i] = base ? 0.0 : NAN;
     }
-    if (!f->want_energy || !s->predictor || eco_predict(s->predictor, &q, &a, NULL) != 0) {
-        return NAN;
+    if (!base && f->want_energy && s->predictor) {
+        /* On an error the series stays unknown. */
+        (void)eco_predict_contexts(s->predictor, &q, context, (int)f->k.n, mu->at, NULL, NULL);
     }
-    return a.mu;
 }
 
 static double step_at(const struct filler *f, const struct row *r, double context)
@@ -382,9 +385,11 @@ static void fill_row(struct filler *f, struct row *r, const struct base *b)
 {
     const struct eco_optimize_setup *s = f->s;
     bool window = s->model->sliding_window > 0; /* step time is then neither convex nor concave */
+    struct series mu;
 
+    fill_delta(f, r, &mu);
     for (size_t i = 0; i < f->k.n; i++) {
-        r->j_per_1k.at[i] = b->j_per_1k.at[i] * exp(delta_at(f, r, f->k.context[i]));
+        r->j_per_1k.at[i] = b->j_per_1k.at[i] * exp(mu.at[i]);
     }
     r->weights_bytes = eco_memory_weight_bytes(s->model, s->arms[r->arm].precision);
     probe(f, r, window, step_at, &r->step_s);

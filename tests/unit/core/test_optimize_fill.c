@@ -1,6 +1,7 @@
 /* Columns of the optimizer: equal to the one-candidate answer, and physically sensible. */
 #include "eco_test.h"
 
+#include "core/predict_fit.h"
 #include "eco_memory.h"
 #include "eco_optimize.h"
 
@@ -62,6 +63,47 @@ static struct eco_model dense(int layers, int hidden, int heads, int kv_heads, i
     return m;
 }
 
+/* A predictor of a few made-up pairs: 4 bit costs small models and saves large ones. */
+static const struct eco_predictor *predictor(void)
+{
+    static struct eco_predict_point points[12];
+    static struct eco_predictor built;
+    static void *memory;
+    double theta[ECO_PG_COUNT];
+
+    if (memory) {
+        return &built;
+    }
+    for (int i = 0; i < 12; i++) {
+        double size = 0.5 * pow(2, i % 6);
+        points[i] =
+            (struct eco_predict_point){.id = "q",
+                                       .baseline_id = "b",
+                                       .gpu = i < 6 ? t4.name : rtx4090.name,
+                                       .model_id = "m",
+                                       .session = "s",
+                                       .source = "",
+                                       .arch = i < 6 ? t4.arch : rtx4090.arch,
+                                       .precision = i % 2 ? ECO_PREC_NF4 : ECO_PREC_AWQ_INT4,
+                                       .engine = i % 2 ? ECO_ENGINE_TRANSFORMERS : ECO_ENGINE_VLLM,
+                                       .grade = ECO_GRADE_A,
+                                       .params_b = size,
+                                       .active_b = size,
+                                       .nominal_b = size,
+                                       .batch = 1,
+                                       .mem_bw_gbps = i < 6 ? 320 : 1008,
+                                       .n_gpus = 1,
+                                       .n_trials = 3,
+                                       .y = 0.4 - 0.2 * log(size),
+                                       .fit = true};
+    }
+    memory = malloc(eco_predict_build_bytes(12)); /* kept until the end */
+    eco_predict_theta_prior(theta);
+    assert_int_equal(
+        eco_predict_build(points, 12, theta, memory, eco_predict_build_bytes(12), &built, NULL), 0);
+    return &built;
+}
+
 static struct {
     struct eco_optimize_label label[MAX];
     double value[ECO_OPTIMIZE_METRIC_COUNT][MAX];
@@ -91,6 +133,7 @@ static const double batches[] = {1, 2, 8, 64}, contexts[] = {256, 768, 4096, 163
 static struct eco_optimize_setup plain(const struct eco_model *m)
 {
     return (struct eco_optimize_setup){.model = m,
+                                       .predictor = predictor(),
                                        .cards = cards,
                                        .n_cards = 3,
                                        .arms = arms,
@@ -251,6 +294,30 @@ static void test_too_big_for_the_card(void **state)
                 r.binding[ECO_OPTIMIZE_ROOM].closest_excess < 2.5);
 }
 
+static void test_quantized_energies(void **state)
+{
+    struct eco_model m = dense(32, 4096, 32, 8, 11008);
+    struct eco_optimize_setup s = plain(&m);
+    struct eco_optimize_config c;
+    const double *e = out.value[ECO_OPTIMIZE_ENERGY];
+
+    (void)state;
+    fill(&s);
+    size_t fp16 = index_of(1, 0, 0, 0), nf4 = index_of(1, 1, 0, 0);
+    assert_int_equal(eco_optimize_describe(&s, out.label[nf4], &c, NULL), 0);
+    assert_true(c.have_delta && c.have_energy);
+    assert_near_rel(e[nf4], e[fp16] * exp(c.delta.mu), 1e-12);
+    assert_true(c.energy.j_per_1k.lo95 < e[nf4] && e[nf4] < c.energy.j_per_1k.hi95);
+    assert_near(out.value[ECO_OPTIMIZE_QUALITY][nf4], 2.5, 0);
+    assert_near(out.value[ECO_OPTIMIZE_QUALITY][fp16], 0, 0); /* the baseline loses nothing */
+    s.predictor = NULL;
+    fill(&s);
+    assert_true(isnan(e[nf4]));
+    assert_true(isfinite(e[fp16]));
+    assert_int_equal(eco_optimize_describe(&s, out.label[nf4], &c, NULL), 0);
+    assert_false(c.have_energy || c.have_delta);
+}
+
 static void test_what_a_card_runs(void **state)
 {
     (void)state;
@@ -329,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_context_and_batch_cost_energy),
         cmocka_unit_test(test_money),
         cmocka_unit_test(test_too_big_for_the_card),
+        cmocka_unit_test(test_quantized_energies),
         cmocka_unit_test(test_what_a_card_runs),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_context_window_and_short_contexts),
