@@ -44,24 +44,14 @@ void eco_arena_done(struct eco_arena *a)
 
 void eco_arena_reset(struct eco_arena *a)
 {
-    struct eco_arena_block **largest = &a->head;
-
     a->used = 0;
     if (a->head == NULL) {
         return;
     }
-    /* The largest is kept, so that a repeated use of one size soon needs no malloc at all. */
-    for (struct eco_arena_block **p = &a->head; *p != NULL; p = &(*p)->next) {
-        if ((*p)->cap > (*largest)->cap) {
-            largest = p;
-        }
-    }
-    struct eco_arena_block *keep = *largest;
-    *largest = keep->next;
-    free_blocks(a->head);
-    keep->next = NULL;
-    keep->at = 0;
-    a->head = keep;
+    /* The newest is the largest, as they double: a repeated use soon needs no malloc at all. */
+    free_blocks(a->head->next);
+    a->head->next = NULL;
+    a->head->at = 0;
 }
 
 static struct eco_arena_block *new_block(struct eco_arena *a, size_t need)

@@ -68,7 +68,7 @@ static void set(struct eco_err *err, int code, const char *arg, long line, long 
     trim_utf8(message, sizeof message);
     if (arg == NULL) {
         err->arg[0] = '\0';
-    } else if (arg != err->arg) {
+    } else {
         size_t len = strlen(arg);
         if (len >= sizeof err->arg) {
             len = sizeof err->arg - 1;

@@ -270,8 +270,7 @@ static size_t fixed_slow(double x, int places, char *out)
         }
     }
     if (tie) {
-        len -= places == 0 ? 2 : 1; /* the last digit, a 5, and a point that stands alone */
-        out[len] = '\0';
+        out[--len] = '\0'; /* the last digit, a 5; places > 0: halves below 2^52 never come here */
         len = increment(out, len);
     }
     return len;

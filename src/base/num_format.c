@@ -151,7 +151,7 @@ static bool short_decimal(double x, uint64_t *value, int *places)
         return false;
     }
     i = (uint64_t)(x * scale + 0.5);
-    if (i >= 1000000000000000u || (double)i / scale != x) {
+    if ((double)i / scale != x) {
         return false;
     }
     *value = i;

@@ -68,7 +68,6 @@ int eco_str_distance(const char *a, size_t alen, const char *b, size_t blen, int
     int memory[3][DISTANCE_MAX_LEN + 1] = {{0}};
     int *rows[3] = {memory[0], memory[1], memory[2]};
     size_t gap = alen > blen ? alen - blen : blen - alen;
-    int last_best = 0;
 
     if (max < 0 || alen > DISTANCE_MAX_LEN || blen > DISTANCE_MAX_LEN || gap > (size_t)max) {
         return max + 1;
@@ -82,11 +81,10 @@ int eco_str_distance(const char *a, size_t alen, const char *b, size_t blen, int
         rows[1] = rows[2];
         rows[2] = oldest;
         int best = distance_row(rows, a, i, b, blen);
-        /* A swap reaches two rows back, so both must be past the cut. */
-        if (best > max && last_best > max) {
+        /* A swap reaches two rows back, but what it reaches is at most one less than here. */
+        if (best > max) {
             return max + 1;
         }
-        last_best = best;
     }
     return min2(rows[2][blen], max + 1);
 }

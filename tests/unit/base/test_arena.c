@@ -47,6 +47,13 @@ static void test_reset_reuses(void **unused)
     assert_ptr_equal(first[1], first[0]);
     assert_ptr_equal(first[2], first[0]);
     eco_arena_done(&a);
+
+    eco_arena_init(&a, 0); /* of several blocks the newest stays, which is the largest */
+    assert_non_null(eco_arena_alloc(&a, 100));
+    void *large = eco_arena_alloc(&a, 100000);
+    eco_arena_reset(&a);
+    assert_ptr_equal(eco_arena_alloc(&a, 100000), large);
+    eco_arena_done(&a);
 }
 
 static void test_limits(void **unused)

@@ -58,6 +58,10 @@ static void test_reads(void **unused)
         assert_string_equal(eco_buf_str(&b), cases[i][1]);
     }
     eco_buf_done(&b);
+    static struct eco_csv c; /* a byte order mark is no part of the first name */
+    assert_int_equal(eco_csv_open(&c, "x", "\xEF\xBB\xBFgpu,n\n", 9, &e), 0);
+    assert_int_equal(eco_csv_column(&c, "gpu"), 0);
+    eco_csv_done(&c);
 }
 
 static const struct {

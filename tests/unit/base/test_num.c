@@ -169,6 +169,15 @@ static void test_format_edges(void **unused)
     assert_string_equal(text, "9007199254740992");
     eco_num_format((double)NAN, text); /* not allowed, but never a crash or bad JSON */
     assert_string_equal(text, "null");
+    for (uint64_t m = 1; m < 3000; m++) { /* the smallest have the shortest texts */
+        char shorter[64];
+        double v = of_bits(m);
+        eco_num_format(v, text);
+        assert_true(strtod(text, NULL) == v);
+        int digits = significant_digits(text);
+        snprintf(shorter, sizeof shorter, "%.*e", digits > 1 ? digits - 2 : 0, v);
+        assert_true(digits == 1 || strtod(shorter, NULL) != v);
+    }
     for (int e = -1074; e < 1024; e++) { /* powers of two have a lopsided interval */
         eco_num_format(ldexp(1, e), text);
         assert_true(strtod(text, NULL) == ldexp(1, e));
