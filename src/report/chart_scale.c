@@ -19,11 +19,11 @@ int eco_chart_ticks(double lo, double hi, int want, double out[ECO_CHART_MAX_TIC
             break;
         }
     }
+    double first = ceil(lo / step - 1e-9);
     int n = 0;
-    for (double k = ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9; k++) {
-        if (n == ECO_CHART_MAX_TICKS)
-            break;
-        out[n++] = k == 0 ? 0 : k * step;
+    while (n < ECO_CHART_MAX_TICKS && (first + n) * step <= hi + step * 1e-9) {
+        double v = (first + n) * step;
+        out[n++] = v == 0 ? 0 : v; /* no minus zero */
     }
     return n;
 }
@@ -37,7 +37,8 @@ int eco_chart_log_ticks(double lo, double hi, int want, double out[ECO_CHART_MAX
     bool few = decades * 3 <= want + 2;
     const double *steps = few ? fine : coarse;
     int count = few ? 3 : 1, n = 0;
-    for (double e = floor(log10(lo)); e <= ceil(log10(hi)); e++) {
+    int last = (int)ceil(log10(hi));
+    for (int e = (int)floor(log10(lo)); e <= last; e++) {
         for (int i = 0; i < count; i++) {
             double v = steps[i] * pow(10, e);
             if (v >= lo * 0.999 && v <= hi * 1.001 && n < ECO_CHART_MAX_TICKS)
