@@ -1,6 +1,7 @@
 #include "help.h"
 
 #include "base/num.h"
+#include "ops/result.h"
 #include "options.h"
 
 #include <stdio.h>
@@ -150,7 +151,7 @@ void cli_help_all(struct eco_buf *out)
     for (size_t i = 0; i < eco_ops_count; i++) {
         eco_buf_printf(out, "  %-10s %s\n", eco_ops[i].name, eco_ops[i].summary);
     }
-    eco_buf_puts(out, "  help       this text; help COMMAND; help --man; help --completion bash|zsh|fish\n\n");
+    eco_buf_puts(out, "  help       this text; help COMMAND, --man, --schema, --completion SHELL\n\n");
     eco_buf_printf(out, "%s\n", exits);
 }
 
@@ -170,6 +171,29 @@ void cli_help_welcome(const struct eco_ctx *ctx, struct eco_buf *out)
     eco_buf_printf(out, "  ecocompute optimize Qwen2.5-7B%s       # what should I deploy?\n", gpu);
     eco_buf_puts(out, "  ecocompute doctor                            # what can be measured here?\n\n"
                       "All commands: ecocompute help\n");
+}
+
+void cli_help_schema(struct eco_buf *out)
+{
+    struct eco_json_writer w;
+    eco_jw_init(&w, out, 0);
+    eco_jw_array(&w);
+    for (size_t i = 0; i < eco_ops_count; i++) {
+        const struct eco_op *op = &eco_ops[i];
+        eco_jw_object(&w);
+        eco_jw_kv_str(&w, "name", op->name);
+        eco_jw_kv_str(&w, "summary", op->summary);
+        eco_jw_kv_str(&w, "path", op->path);
+        eco_jw_kv_str(&w, "tool", op->tool);
+        eco_jw_kv_bool(&w, "batch", op->batch);
+        eco_jw_key(&w, "parameters");
+        eco_params_schema(op, true, &w);
+        eco_jw_key(&w, "result");
+        eco_result_schema(op->result, &w);
+        eco_jw_object_end(&w);
+    }
+    eco_jw_array_end(&w);
+    eco_buf_putc(out, '\n');
 }
 
 /* ---- man page ------------------------------------------------------------------------------ */

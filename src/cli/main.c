@@ -39,10 +39,11 @@ static int put_out(const struct eco_buf *b)
 
 static int fail(const struct eco_err *err, const char *verb)
 {
+    const char *way_out = err->code == ECO_E_EXISTS ? "; --force writes over it" : "";
     if (err->line > 0) {
         fprintf(stderr, "ecocompute: %s (line %ld, column %ld)\n", err->message, err->line, err->column);
     } else {
-        fprintf(stderr, "ecocompute: %s\n", err->message);
+        fprintf(stderr, "ecocompute: %s%s\n", err->message, way_out);
     }
     int code = err->code;
     if (verb && (code == ECO_E_UNKNOWN_PARAM || code == ECO_E_MISSING || code == ECO_E_USAGE)) {
@@ -143,13 +144,15 @@ static int unknown_verb(const char *verb)
     return 2;
 }
 
-/* `help`, `help VERB`, `help --man`, `help --completion SHELL`: text about the table itself. */
+/* `help`, `help VERB`, `help --man`, `help --schema`, `help --completion SHELL`: text about the table itself. */
 static int run_help(int argc, char **argv)
 {
     struct eco_buf out = ECO_BUF_INIT;
     int status = 0;
     if (argc > 0 && strcmp(argv[0], "--man") == 0) {
         cli_help_man(&out);
+    } else if (argc > 0 && strcmp(argv[0], "--schema") == 0) {
+        cli_help_schema(&out);
     } else if (argc > 1 && strcmp(argv[0], "--completion") == 0) {
         status = cli_complete(argv[1], &out);
     } else if (argc > 0) {

@@ -70,6 +70,10 @@ static void fill_arm(struct eco_fallback *f, struct eco_run_arm *arm, bool basel
         arm->delta.lo95_pct = baseline ? (double)NAN : a->change.delta_pct.lo95;
         arm->delta.hi95_pct = baseline ? (double)NAN : a->change.delta_pct.hi95;
         arm->delta.n = 0;
+        arm->delta.verdict = baseline                                       ? NULL
+                             : a->change.recommendation == ECO_REC_QUANTIZE ? "saves"
+                             : a->change.recommendation == ECO_REC_DEPENDS  ? "cannot tell"
+                                                                            : "costs";
         arm->delta.method = "predicted from the data set for a new session";
     }
 }

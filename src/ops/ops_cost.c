@@ -143,8 +143,7 @@ int eco_run_cost(struct eco_ctx *ctx, const void *args, void *result, struct eco
     fill_saving(ctx, &rows[0], &rows[2], out);
     out->verdict = verdict(ctx, out, rows);
     eco_step_fill_input(&q, &out->input);
-    eco_step_provenance(&q, now.baseline ? same.change.n_points : now.change.n_points,
-                        now.change.n_sessions, &out->data);
+    eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
     out->notes = eco_step_notes(&q);
     return 0;
 }

@@ -2,6 +2,7 @@
  * What to deploy: the default optimizer over card x precision x batch x context, the published one
  * (--compat), and the cost operation, which compares today's bill with the optimizer's answer.
  */
+#include "args.h"
 #include "base/num.h"
 #include "dataset/dataset.h"
 #include "dataset/predictor.h"
@@ -19,6 +20,42 @@
 static int no_memory(struct eco_err *err)
 {
     return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+}
+
+/* A single precision, batch or context is a list of one; `lists` is what the search then uses. */
+struct lists {
+    struct eco_strs precisions;
+    struct eco_f64s batches, contexts;
+};
+
+static int make_lists(struct eco_ctx *ctx, const struct eco_args_optimize *a, struct lists *l,
+                      struct eco_err *err)
+{
+    double *one = eco_arena_array(ctx->arena, 2, sizeof(*one));
+    const char **name = eco_arena_array(ctx->arena, 1, sizeof(*name));
+    if (!one || !name) {
+        return no_memory(err);
+    }
+    *l = (struct lists){a->precisions, a->batches, a->contexts};
+    bool batch_given = eco_args_have(eco_op_find("optimize"), a, offsetof(struct eco_args_optimize, load.batch));
+    one[0] = (double)a->load.batch;
+    one[1] = (double)a->load.ctx;
+    name[0] = a->precision;
+    if ((a->precision && a->precisions.n) || (batch_given && a->batches.n) ||
+        (a->load.ctx > 0 && a->contexts.n)) {
+        return eco_err_set(err, ECO_E_INVALID, "batches",
+                           "give one value or a list, not both (precision, batch, ctx)");
+    }
+    if (a->precision) {
+        l->precisions = (struct eco_strs){name, 1};
+    }
+    if (batch_given) {
+        l->batches = (struct eco_f64s){one, 1};
+    }
+    if (a->load.ctx > 0) {
+        l->contexts = (struct eco_f64s){one + 1, 1};
+    }
+    return 0;
 }
 
 /* ---- the search space ---------------------------------------------------------------------- */
@@ -43,7 +80,7 @@ static const enum eco_precision llamacpp_arms[] = {ECO_PREC_FP16, ECO_PREC_GGUF_
                                                    ECO_PREC_GGUF_Q6_K, ECO_PREC_GGUF_Q5_K_M,
                                                    ECO_PREC_GGUF_Q4_K_M};
 
-static int add_arms(const struct eco_args_optimize *a, struct eco_question *q, struct search *s,
+static int add_arms(const struct lists *a, struct eco_question *q, struct search *s,
                     struct eco_err *err)
 {
     const enum eco_precision *list = default_arms;
@@ -121,7 +158,7 @@ static int add_tariff(const struct eco_args_money *m, struct eco_optimize_setup 
     return rc;
 }
 
-static void add_axes(const struct eco_args_optimize *a, struct eco_question *q, struct search *s)
+static void add_axes(const struct lists *a, struct eco_question *q, struct search *s)
 {
     s->setup.model = &q->model;
     s->setup.predictor = &eco_predictor_default;
@@ -188,10 +225,8 @@ static int search_all(struct eco_ctx *ctx, struct search *s, struct eco_err *err
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-static void fill_config(struct eco_ctx *ctx, const struct eco_optimize_config *c,
-                        struct eco_res_config *out)
+static void fill_config(const struct eco_optimize_config *c, struct eco_res_config *out)
 {
-    (void)ctx;
     double j = c->energy.j_per_1k.median;
     bool fp16 = c->precision == ECO_PREC_FP16 || c->precision == ECO_PREC_BF16;
     *out = (struct eco_res_config){
@@ -238,17 +273,17 @@ static void fill_versus(const struct eco_res_config *c, const struct eco_res_con
         v->energy_pct = percent_of(c->energy_j_per_1k_tokens.v, best->energy_j_per_1k_tokens.v);
     }
     v->latency_pct = percent_of(c->latency_ms_per_token, best->latency_ms_per_token).v;
-    v->throughput_pct = percent_of(c->throughput_tok_s, best->throughput_tok_s).v;
+    v->throughput_pct = percent_of(c->throughput_tok_s, best->throughput_tok_s);
     v->vram_pct = percent_of(c->vram_gb, best->vram_gb).v;
 }
 
-static int describe(struct eco_ctx *ctx, const struct search *s, size_t index,
+static int describe(const struct search *s, size_t index,
                     struct eco_res_config *out, struct eco_err *err)
 {
     struct eco_optimize_config c;
     int rc = eco_optimize_describe(&s->setup, s->table.label[index], &c, err);
     if (rc == 0) {
-        fill_config(ctx, &c, out);
+        fill_config(&c, out);
     }
     return rc;
 }
@@ -266,7 +301,7 @@ static int fill_lists(struct eco_ctx *ctx, const struct search *s, struct eco_re
     }
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < f->n_alternatives; i++) {
-        rc = describe(ctx, s, f->alternative[i].index, &alt[i], err);
+        rc = describe(s, f->alternative[i].index, &alt[i], err);
         if (rc == 0 && out->recommended) {
             fill_versus(&alt[i], out->recommended, &vs[i]);
             alt[i].vs_recommended = &vs[i];
@@ -274,7 +309,7 @@ static int fill_lists(struct eco_ctx *ctx, const struct search *s, struct eco_re
     }
     for (size_t i = 0; rc == 0 && i < n_front; i++) { /* a long front is shown evenly thinned */
         size_t at = n_front < f->n_front ? i * (f->n_front - 1) / (n_front - 1) : i;
-        rc = describe(ctx, s, s->front[at], &front[i], err);
+        rc = describe(s, s->front[at], &front[i], err);
     }
     out->alternatives = (struct eco_list){alt, f->n_alternatives};
     out->pareto_energy_latency = (struct eco_list){front, n_front};
@@ -357,6 +392,10 @@ static void note_search(struct eco_question *q, const struct search *s)
         eco_step_note(q, "no quality loss is known for these precisions on this model: a quality "
                          "budget leaves them out; measure perplexity before you deploy");
     }
+    if (s->found.have_best) {
+        eco_step_note(q, "a batch needs that many requests in flight at once: give --batches for what "
+                         "your traffic fills");
+    }
     const struct eco_optimize_binding *room = &s->found.binding[ECO_OPTIMIZE_ROOM];
     if (room->n_over) {
         eco_step_note(q, "%zu of %zu candidates do not fit into the card's memory", room->n_over,
@@ -374,7 +413,7 @@ static int fill_optimum(struct eco_question *q, struct search *s, struct eco_res
     const struct eco_optimize_result *f = &s->found;
     int rc = one ? 0 : no_memory(err);
     if (rc == 0 && (f->have_best || f->have_closest)) {
-        rc = describe(q->ctx, s, f->have_best ? f->best : f->closest, one, err);
+        rc = describe(s, f->have_best ? f->best : f->closest, one, err);
         *(f->have_best ? &out->recommended : &out->closest_infeasible) = one;
     }
     if (rc == 0) {
@@ -438,7 +477,7 @@ static int published_lists(struct eco_ctx *ctx, const struct eco_published_optim
         const struct eco_published_versus *v = &o->versus[i];
         fill_published_config(&o->alternatives[i], &alt[i]);
         vs[i] = (struct eco_res_versus){{v->energy_pct, v->have_energy}, v->latency_pct,
-                                        v->throughput_pct, v->vram_pct};
+                                        eco_some(v->throughput_pct), v->vram_pct};
         alt[i].vs_recommended = &vs[i];
     }
     for (size_t i = 0; i < o->n_front; i++) {
@@ -450,15 +489,15 @@ static int published_lists(struct eco_ctx *ctx, const struct eco_published_optim
 }
 
 static int published_grid(struct eco_ctx *ctx, const struct eco_args_optimize *a,
-                          struct eco_published_grid *g, struct eco_err *err)
+                          const struct lists *l, struct eco_published_grid *g, struct eco_err *err)
 {
-    enum eco_published_class *list = eco_arena_array(ctx->arena, a->precisions.n + 1, sizeof(*list));
+    enum eco_published_class *list = eco_arena_array(ctx->arena, l->precisions.n + 1, sizeof(*list));
     if (!list) {
         return no_memory(err);
     }
-    for (size_t i = 0; i < a->precisions.n; i++) {
+    for (size_t i = 0; i < l->precisions.n; i++) {
         enum eco_precision p;
-        int rc = eco_step_precision(a->precisions.v[i], ECO_PREC_NONE, "precisions", &p, err);
+        int rc = eco_step_precision(l->precisions.v[i], ECO_PREC_NONE, "precisions", &p, err);
         if (rc) {
             return rc;
         }
@@ -476,12 +515,12 @@ static int published_grid(struct eco_ctx *ctx, const struct eco_args_optimize *a
                            "the published optimizer has no objective '%s'", a->objective);
     }
     g->objective = (enum eco_published_objective)o;
-    g->precisions = a->precisions.n ? list : NULL;
-    g->n_precisions = a->precisions.n;
-    g->batches = a->batches.n ? a->batches.v : NULL;
-    g->n_batches = a->batches.n;
-    g->contexts = a->contexts.n ? a->contexts.v : NULL;
-    g->n_contexts = a->contexts.n;
+    g->precisions = l->precisions.n ? list : NULL;
+    g->n_precisions = l->precisions.n;
+    g->batches = l->batches.n ? l->batches.v : NULL;
+    g->n_batches = l->batches.n;
+    g->contexts = l->contexts.n ? l->contexts.v : NULL;
+    g->n_contexts = l->contexts.n;
     g->have_max_latency = a->max_latency_ms > 0, g->max_latency_ms = a->max_latency_ms;
     g->have_max_vram = a->max_vram_gb > 0, g->max_vram_gb = a->max_vram_gb;
     g->have_min_throughput = a->min_throughput > 0, g->min_throughput = a->min_throughput;
@@ -489,8 +528,8 @@ static int published_grid(struct eco_ctx *ctx, const struct eco_args_optimize *a
 }
 
 static int optimize_published(struct eco_ctx *ctx, const struct eco_args_optimize *a,
-                              struct eco_question *q, struct eco_res_optimize *out,
-                              struct eco_err *err)
+                              const struct lists *l, struct eco_question *q,
+                              struct eco_res_optimize *out, struct eco_err *err)
 {
     static const char *const notes[] = {
         "the published optimizer, its known faults included: energy does not depend on the context, "
@@ -498,7 +537,7 @@ static int optimize_published(struct eco_ctx *ctx, const struct eco_args_optimiz
     const struct eco_published_tables *t = eco_dataset_published();
     struct eco_published_grid g = {.params_b = q->model.params_b, .arch = q->arch};
     struct eco_published_optimum *o = eco_arena_alloc(ctx->arena, sizeof(*o));
-    int rc = o ? published_grid(ctx, a, &g, err) : no_memory(err);
+    int rc = o ? published_grid(ctx, a, l, &g, err) : no_memory(err);
     if (rc == 0) {
         rc = eco_published_optimize(t, &g, o, err);
     }
@@ -528,20 +567,26 @@ static int published_target(struct eco_ctx *ctx, const struct eco_args_optimize 
         return eco_err_set(err, ECO_E_MISSING, "arch", "'arch' is missing: turing, ampere, ada, "
                                                        "blackwell or hopper");
     }
+    if (!a->target.model && a->target.params_b > 0) { /* any size, even one without a shape */
+        struct eco_args_target card = {.params_b = 1, .gpu = a->target.gpu, .arch = a->target.arch};
+        int rc = eco_step_target(ctx, &card, q, err);
+        q->model.params_b = a->target.params_b;
+        return rc;
+    }
     return eco_step_target(ctx, &a->target, q, err);
 }
 
 static int optimize_default(struct eco_ctx *ctx, const struct eco_args_optimize *a,
-                            struct eco_question *q, struct eco_res_optimize *out,
-                            struct eco_err *err)
+                            const struct lists *l, struct eco_question *q,
+                            struct eco_res_optimize *out, struct eco_err *err)
 {
     struct search *s = eco_arena_alloc(ctx->arena, sizeof(*s));
-    int rc = s ? add_arms(a, q, s, err) : no_memory(err);
+    int rc = s ? add_arms(l, q, s, err) : no_memory(err);
     if (rc == 0) {
         rc = add_cards(a, q, s, err);
     }
     if (rc == 0) {
-        add_axes(a, q, s);
+        add_axes(l, q, s);
         rc = add_tariff(&a->money, &s->setup, err);
     }
     if (rc == 0) {
@@ -570,11 +615,15 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
     q.money = &a->money;
     out->objective = a->objective;
     out->calibration = published ? "published" : "ecocompute";
-    rc = published ? optimize_published(ctx, a, &q, out, err) : optimize_default(ctx, a, &q, out, err);
+    struct lists lists;
+    rc = make_lists(ctx, a, &lists, err);
+    rc = rc          ? rc
+         : published ? optimize_published(ctx, a, &lists, &q, out, err)
+                     : optimize_default(ctx, a, &lists, &q, out, err);
     if (rc == 0) {
         out->verdict = optimize_verdict(&q, out);
         eco_step_fill_input(&q, &out->input);
-        eco_step_provenance(&q, (int)eco_dataset_pair_count(), 0, &out->data);
+        eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
         out->notes = published ? out->notes : eco_step_notes(&q);
     }
     return rc;

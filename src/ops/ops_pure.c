@@ -115,7 +115,7 @@ int eco_step_estimate(struct eco_question *q, struct eco_res_estimate *out, stru
     out->weight_gb = eco_num_round(a.memory.weights_bytes / 1e9, 2);
     out->weight_gb_fp16 = eco_num_round(a.memory.weights_fp16_bytes / 1e9, 2);
     eco_step_fill_input(q, &out->input);
-    eco_step_provenance(q, a.change.n_points, a.change.n_sessions, &out->data);
+    eco_step_provenance(q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
     out->notes = eco_step_notes(q);
     return add_chart(q, &a, out, err);
 }
@@ -339,12 +339,8 @@ int eco_run_compare(struct eco_ctx *ctx, const void *args, void *result, struct 
     }
     q.risk = &a->risk;
     q.money = &a->money;
-    int points = 0, sessions = 0;
     for (size_t i = 0; rc == 0 && i < n; i++) {
         rc = eco_step_answer(&q, list[i], &answers[i], err);
-        if (rc == 0 && !answers[i].baseline) {
-            points = answers[i].change.n_points, sessions = answers[i].change.n_sessions;
-        }
     }
     if (rc == 0) {
         rank_answers(answers, n);
@@ -354,7 +350,7 @@ int eco_run_compare(struct eco_ctx *ctx, const void *args, void *result, struct 
         q.precision = answers[0].precision;
         out->verdict = compare_verdict(&q, answers, n);
         eco_step_fill_input(&q, &out->input);
-        eco_step_provenance(&q, points, sessions, &out->data);
+        eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
         out->notes = eco_step_notes(&q);
     }
     return rc;
@@ -387,6 +383,23 @@ static int diagnose_deltas(struct eco_question *q, struct eco_diagnose_delta *ou
     return 0;
 }
 
+/* What to do to see that a fix helped, with the figures to look for. */
+static const char *verify_text(struct eco_question *q, const char *id, const struct eco_diagnose *d)
+{
+    if (strcmp(id, "check-throughput") == 0) {
+        return eco_step_fmt(q->ctx, "throughput should come near %.3g tokens per second (you saw %.3g)",
+                            d->expect_tokens_per_s.median, d->tokens_per_s);
+    }
+    if (strcmp(id, "check-power") == 0) {
+        return eco_step_fmt(q->ctx, "energy should come near %.3g J per 1000 tokens, gross board power",
+                            d->expect_j_per_1k.median);
+    }
+    if (strcmp(id, "remeasure") == 0) {
+        return "change one thing, warm up, and measure again in the same session, alternating the two";
+    }
+    return id;
+}
+
 static void fill_diagnose(struct eco_question *q, const struct eco_diagnose *d,
                           struct eco_res_diagnose *out)
 {
@@ -413,7 +426,9 @@ static void fill_diagnose(struct eco_question *q, const struct eco_diagnose *d,
                                         .energy_pct = eco_some(eco_step_round(d->fix[i].energy_pct, 3)),
                                         .speed_pct = eco_some(eco_step_round(d->fix[i].speed_pct, 3))};
     }
-    memcpy(verify, d->verify, d->n_verify * sizeof(*verify));
+    for (size_t i = 0; i < d->n_verify; i++) {
+        verify[i] = verify_text(q, d->verify[i], d);
+    }
     out->patterns = (struct eco_list){patterns, d->n_patterns};
     out->fixes = (struct eco_list){fixes, d->n_fixes};
     out->verify = (struct eco_strs){verify, d->n_verify};
@@ -510,7 +525,7 @@ int eco_run_diagnose(struct eco_ctx *ctx, const void *args, void *result, struct
     out->verdict = eco_step_fmt(ctx, "%s (%s confidence): %s", out->pattern, out->confidence,
                                 out->root_cause);
     eco_step_fill_input(&q, &out->input);
-    eco_step_provenance(&q, answer.change.n_points, answer.change.n_sessions, &out->data);
+    eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
     out->notes = eco_step_notes(&q);
     return 0;
 }

@@ -87,6 +87,9 @@ const struct eco_res_band *eco_step_band(struct eco_question *q, const struct ec
 const struct eco_res_energy *eco_step_energy(struct eco_question *q, const struct eco_answer *a);
 const struct eco_res_latency *eco_step_latency(struct eco_question *q, const struct eco_answer *a);
 const struct eco_res_memory *eco_step_memory(struct eco_question *q, const struct eco_answer *a);
+/** Pairs and sessions in the default predictor. */
+size_t eco_step_data_points(void);
+size_t eco_step_data_sessions(void);
 void eco_step_provenance(struct eco_question *q, int n_points, int n_sessions,
                          struct eco_res_provenance *out);
 const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a);

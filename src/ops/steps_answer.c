@@ -353,7 +353,7 @@ static struct eco_strs assumptions(struct eco_question *q, const struct eco_cost
     if (!v) {
         return (struct eco_strs){NULL, 0};
     }
-    v[0] = eco_step_fmt(q->ctx, "%.6g requests a month of %d prompt + %d generated tokens",
+    v[0] = eco_step_fmt(q->ctx, "%.0f requests a month of %d prompt + %d generated tokens",
                         in->requests_per_month, q->prompt_tokens, q->gen_tokens);
     v[1] = eco_step_fmt(q->ctx, "PUE %.3g times GPU board energy: a lower bound of what the facility "
                                 "draws", in->pue);

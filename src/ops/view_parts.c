@@ -40,16 +40,16 @@ void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts)
 void eco_view_bill_line(struct eco_doc *d, const struct eco_res_bill *b)
 {
     if (!b->month.usd.have) {
-        eco_doc_kv(d, "a month", "%.4g kWh for %.6g requests (no tariff for %s: --price)", b->month.kwh,
+        eco_doc_kv(d, "a month", "%.4g kWh for %.0f requests (no tariff for %s: --price)", b->month.kwh,
                    b->requests, b->region);
         return;
     }
     if (b->saving_usd.have) {
-        eco_doc_kv(d, "a month", "$%.4g for %.6g requests, %s: %s$%.3g against 16 bit", b->month.usd.v,
+        eco_doc_kv(d, "a month", "$%.4g for %.0f requests, %s: %s$%.3g against 16 bit", b->month.usd.v,
                    b->requests, b->region, b->saving_usd.v < 0 ? "+" : "−",
                    b->saving_usd.v < 0 ? -b->saving_usd.v : b->saving_usd.v);
     } else {
-        eco_doc_kv(d, "a month", "$%.4g for %.6g requests, %s", b->month.usd.v, b->requests, b->region);
+        eco_doc_kv(d, "a month", "$%.4g for %.0f requests, %s", b->month.usd.v, b->requests, b->region);
     }
 }
 
