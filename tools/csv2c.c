@@ -499,14 +499,20 @@ static void put_row(struct work *w, struct eco_buf *out, struct eco_buf *more,
     eco_buf_puts(more, "},\n");
 }
 
+/* A file that would not change is left alone, so that the build compiles only what did. */
 static void write_file(struct work *w, const char *name, const struct eco_buf *b)
 {
     struct eco_err err = {0};
+    struct eco_buf old = ECO_BUF_INIT;
     char *path = need(eco_arena_printf(&w->arena, "%s/%s", w->out_dir, name));
+    bool same;
 
     if (!eco_buf_ok(b))
         die("csv2c: out of memory");
-    if (eco_file_write(path, b->data, b->len, true, &err) != 0)
+    same = eco_file_exists(path) && eco_file_read(path, 2 * MAX_FILE_BYTES, &old, NULL) == 0 &&
+           old.len == b->len && memcmp(old.data, b->data, b->len) == 0;
+    eco_buf_done(&old);
+    if (!same && eco_file_write(path, b->data, b->len, true, &err) != 0)
         die("csv2c: %s: %s", path, err.message);
 }
 
