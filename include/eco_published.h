@@ -5,7 +5,7 @@
  * Pure: tables are arguments, results lie in the caller's structs, nothing is allocated, printed or
  * kept; every function may run on any thread. Errors: 0 or a negative enum eco_code, outputs
  * untouched on failure. Sizes are 1e9 parameters, deltas percent, energies J per 1 000 tokens.
- * Model: dE%(N) = A - S*x/(1+x), x = N/N*; see docs/methodology.md, "the published model".
+ * Model: dE%(N) = A - S*x/(1+x), x = N/N*; see docs/method-optimizer.md.
  */
 #ifndef ECO_PUBLISHED_H
 #define ECO_PUBLISHED_H
