@@ -27,7 +27,9 @@ enum context {
     JETSON = 16,
     TESLA = 32,
     ALONE = 64,
-    GFX90A = 128
+    GFX90A = 128,
+    RTX = 256,
+    NAMED = 512
 };
 
 struct token {
@@ -55,6 +57,8 @@ static const struct {
     {"tesla", NVIDIA, TESLA},
     {"titan", NVIDIA, TITAN},
     {"grid", NVIDIA, GRID},
+    {"rtx", NVIDIA, RTX},
+    {"gtx", NVIDIA, 0},
     {"jetson", NVIDIA, JETSON},
     {"tegra", NVIDIA, JETSON},
     {"amd", AMD, 0},
@@ -145,11 +149,25 @@ static const struct rule {
     {"", 4050, 4090, NVIDIA, ALONE, 0, ECO_ARCH_ADA},
     {"", 5050, 5090, NVIDIA, ALONE, 0, ECO_ARCH_BLACKWELL},
     /* workstation: "RTX PRO n" is Blackwell; n in thousands without "Ada" is the Quadro RTX */
-    {"pro", 500, 6000, NVIDIA, 0, QUADRO, ECO_ARCH_BLACKWELL},
+    {"pro", 500, 6000, NVIDIA, RTX, QUADRO, ECO_ARCH_BLACKWELL},
     {"rtxpro", 500, 6000, NVIDIA, 0, 0, ECO_ARCH_BLACKWELL},
     {"rtxa", 400, 6000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
-    {"rtx", 3000, 8000, NVIDIA, 0, GEFORCE, ECO_ARCH_TURING},
-    {"a", 400, 6000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"rtx", 3000, 3000, NVIDIA, 0, GEFORCE, ECO_ARCH_TURING},
+    {"rtx", 4000, 4000, NVIDIA, 0, GEFORCE, ECO_ARCH_TURING},
+    {"rtx", 5000, 5000, NVIDIA, 0, GEFORCE, ECO_ARCH_TURING},
+    {"rtx", 6000, 6000, NVIDIA, 0, GEFORCE, ECO_ARCH_TURING},
+    {"rtx", 8000, 8000, NVIDIA, 0, GEFORCE, ECO_ARCH_TURING},
+    {"a", 400, 400, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 500, 500, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 800, 800, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 1000, 1000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 2000, 2000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 3000, 3000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 4000, 4000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 4500, 4500, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 5000, 5000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 5500, 5500, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
+    {"a", 6000, 6000, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
     {"t", 400, 2000, NVIDIA, 0, JETSON, ECO_ARCH_TURING},
     {"gv", 100, 100, NVIDIA, 0, 0, ECO_ARCH_VOLTA},
     {"gp", 100, 100, NVIDIA, 0, 0, ECO_ARCH_PASCAL},
@@ -162,7 +180,7 @@ static const struct rule {
     /* data centre, and the virtual cards cut out of it (H100L-94C, GRID P40-24Q) */
     {"b", 100, 300, NVIDIA, 0, 0, ECO_ARCH_BLACKWELL},
     {"gb", 10, 300, NVIDIA, 0, 0, ECO_ARCH_BLACKWELL},
-    {"b", 20, 40, NVIDIA, 0, 0, ECO_ARCH_BLACKWELL},
+    {"b", 20, 40, NVIDIA, NAMED, 0, ECO_ARCH_BLACKWELL},
     {"h", 20, 20, NVIDIA, 0, 0, ECO_ARCH_HOPPER},
     {"h", 100, 100, NVIDIA, 0, 0, ECO_ARCH_HOPPER},
     {"h", 200, 200, NVIDIA, 0, 0, ECO_ARCH_HOPPER},
@@ -177,15 +195,16 @@ static const struct rule {
     {"a", 30, 40, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
     {"a", 100, 100, NVIDIA, 0, 0, ECO_ARCH_AMPERE},
     {"t", 4, 4, NVIDIA, 0, JETSON, ECO_ARCH_TURING},
-    {"t", 10, 40, NVIDIA, 0, JETSON, ECO_ARCH_TURING},
+    {"t", 10, 10, NVIDIA, NAMED, JETSON, ECO_ARCH_TURING},
+    {"t", 40, 40, NVIDIA, NAMED, JETSON, ECO_ARCH_TURING},
     {"v", 100, 100, NVIDIA, 0, 0, ECO_ARCH_VOLTA},
     {"p", 4, 6, NVIDIA, 0, 0, ECO_ARCH_PASCAL},
     {"p", 40, 40, NVIDIA, 0, 0, ECO_ARCH_PASCAL},
     {"p", 100, 106, NVIDIA, 0, 0, ECO_ARCH_PASCAL},
-    {"m", 4, 10, NVIDIA, 0, 0, ECO_ARCH_MAXWELL},
+    {"m", 4, 10, NVIDIA, NAMED, 0, ECO_ARCH_MAXWELL}, /* a bare M4 is Apple's */
     {"m", 40, 40, NVIDIA, 0, 0, ECO_ARCH_MAXWELL},
     {"m", 60, 60, NVIDIA, 0, 0, ECO_ARCH_MAXWELL},
-    {"k", 8, 80, NVIDIA, 0, 0, ECO_ARCH_KEPLER},
+    {"k", 10, 80, NVIDIA, 0, 0, ECO_ARCH_KEPLER},
     {"k", 1, 2, NVIDIA, GRID, 0, ECO_ARCH_KEPLER},
     {"k", 520, 520, NVIDIA, GRID, 0, ECO_ARCH_KEPLER},
     {"cmp", 30, 50, NVIDIA, 0, 0, ECO_ARCH_TURING},
@@ -319,6 +338,8 @@ static void cut_name(const char *s, size_t len, struct name *n)
             n->context |= GFX90A;
         n->count++;
     }
+    if (n->vendors & NVIDIA)
+        n->context |= NAMED;
     if (n->count > 0 && n->token[0].letters[0] == '\0' && n->count <= 3)
         n->context |= ALONE;
 }
