@@ -72,18 +72,21 @@ static double mean_context(const struct eco_workload *w)
 struct eco_predict_query eco_optimize_predict_query(const struct eco_optimize_setup *s, size_t card,
                                                     const struct eco_workload *w)
 {
+    const struct eco_model *m = s->model;
+    bool known = m->shape_basis == ECO_BASIS_COMPUTED; /* a guessed shape tells nothing new */
+
     return (struct eco_predict_query){
         .precision = w->precision,
         .gpu = s->cards[card].gpu,
-        .params_total_b = (double)s->model->params_total / 1e9,
-        .params_active_b = s->model->experts > 0 ? (double)s->model->params_active / 1e9 : 0,
-        .linear_b = (double)s->model->params_linear / 1e9,
-        .layers = s->model->layers,
-        .model_id = s->model->name,
+        .params_total_b = (double)m->params_total / 1e9,
+        .params_active_b = m->experts > 0 ? (double)m->params_active / 1e9 : 0,
+        .linear_b = known ? (double)m->params_linear / 1e9 : 0,
+        .layers = known ? m->layers : 0,
+        .model_id = known ? m->name : NULL,
         .engine = w->engine,
         .batch = w->batch,
         .context_tokens = mean_context(w),
-        .kv_bytes_per_token = eco_memory_kv_bytes(s->model, 1.0),
+        .kv_bytes_per_token = eco_memory_kv_bytes(m, 1.0),
     };
 }
 
