@@ -206,6 +206,9 @@ struct eco_optimize_config {
     bool have_delta;                 /* against 16 bit at the same batch and context */
     struct eco_predict_answer delta; /* valid with have_delta */
     struct eco_latency latency;
+    /* Energy times throughput, NAN without energy. Over the card's own limit the energy and the
+     * latency model contradict each other, and both should be doubted. */
+    double implied_power_w;
     double memory_bytes, weights_bytes, kv_bytes, room_share;
     double quality_loss_pct;                        /* NAN: not known */
     double cost_usd_per_month, carbon_kg_per_month; /* NAN: not known */

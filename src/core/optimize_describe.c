@@ -51,7 +51,8 @@ static void describe_energy(const struct eco_optimize_setup *s, size_t card,
 int eco_optimize_describe(const struct eco_optimize_setup *s, struct eco_optimize_label label,
                           struct eco_optimize_config *out, struct eco_err *err)
 {
-    struct eco_optimize_config c = {.cost_usd_per_month = NAN, .carbon_kg_per_month = NAN};
+    struct eco_optimize_config c = {
+        .cost_usd_per_month = NAN, .carbon_kg_per_month = NAN, .implied_power_w = NAN};
     struct eco_cost cost;
 
     if (!s->model || label.card >= s->n_cards || label.precision >= s->n_arms ||
@@ -76,6 +77,9 @@ int eco_optimize_describe(const struct eco_optimize_setup *s, struct eco_optimiz
         return rc;
     }
     describe_energy(s, label.card, &w, &c);
+    if (c.have_energy) {
+        c.implied_power_w = c.energy.j_per_1k.median / 1000.0 * c.latency.tokens_per_s.median;
+    }
     if (c.have_energy &&
         eco_optimize_cost_of(s, label.card, &w, c.energy.j_per_1k.median, c.energy.prefill_j_per_1k,
                              c.latency.request_s.median, &cost, NULL) == 0) {

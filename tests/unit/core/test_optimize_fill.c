@@ -307,6 +307,7 @@ static void test_quantized_energies(void **state)
     assert_int_equal(eco_optimize_describe(&s, out.label[nf4], &c, NULL), 0);
     assert_true(c.have_delta && c.have_energy);
     assert_near_rel(e[nf4], e[fp16] * exp(c.delta.mu), 1e-12);
+    assert_near_rel(c.implied_power_w, e[nf4] / 1000 / c.latency.tpot_s.median, 1e-12);
     assert_true(c.energy.j_per_1k.lo95 < e[nf4] && e[nf4] < c.energy.j_per_1k.hi95);
     assert_near(out.value[ECO_OPTIMIZE_QUALITY][nf4], 2.5, 0);
     assert_near(out.value[ECO_OPTIMIZE_QUALITY][fp16], 0, 0); /* the baseline loses nothing */
@@ -316,6 +317,7 @@ static void test_quantized_energies(void **state)
     assert_true(isfinite(e[fp16]));
     assert_int_equal(eco_optimize_describe(&s, out.label[nf4], &c, NULL), 0);
     assert_false(c.have_energy || c.have_delta);
+    assert_true(isnan(c.implied_power_w));
 }
 
 static void test_what_a_card_runs(void **state)
