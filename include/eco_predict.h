@@ -8,7 +8,7 @@
  * from several threads on the same const predictor. Strings in results are borrowed from the
  * points. Every fallible function leaves its results untouched on error.
  * Life cycle: points -> eco_predict_fit (rarely) -> eco_predict_build (src/core/predict_fit.h; or
- * the generated eco_predictor_default) -> eco_predict, eco_predict_curve.
+ * eco_predictor_default of src/dataset/predictor_default.h) -> eco_predict, eco_predict_curve.
  */
 #ifndef ECO_PREDICT_H
 #define ECO_PREDICT_H

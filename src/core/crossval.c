@@ -130,8 +130,8 @@ static void carve(struct run *r, void *memory, size_t bytes)
 }
 
 int eco_crossval_run(const struct eco_predict_point *points, int n_points,
-                     const double theta[ECO_PG_COUNT], enum eco_crossval_split split,
-                     void *memory, size_t bytes, struct eco_crossval_row *rows, int *n_rows,
+                     enum eco_crossval_split split, void *memory, size_t bytes,
+                     struct eco_crossval_row *rows, int *n_rows,
                      void (*tick)(void *user, int done, int total), void *user,
                      struct eco_err *err)
 {
@@ -142,7 +142,6 @@ int eco_crossval_run(const struct eco_predict_point *points, int n_points,
     if (memory == NULL || n_points < 1 || bytes < eco_crossval_bytes(n_points))
         return eco_err_set(err, ECO_E_NO_MEMORY, "memory", "the block is too small");
     carve(&r, memory, bytes);
-    (void)theta;
     rc = fit_whole(&r, start, err);
     if (rc != 0)
         return rc;

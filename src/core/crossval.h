@@ -26,13 +26,13 @@ size_t eco_crossval_bytes(int n_points);
 
 /**
  * Runs one split: rows[n_points] gets the judged pairs in the points' order, *n_rows how many.
- * theta: starting variances (the fit of all pairs); refits start there. Anchors with fit unset
- * are judged in ONE and SIZE, never fitted. tick (may be NULL) is called with done and total.
+ * Refits start from the fit of all pairs, made first. Anchors with fit unset are judged in ONE
+ * and SIZE, never fitted. tick (may be NULL) is called with done and total.
  * Errors as eco_predict_fit.
  */
 int eco_crossval_run(const struct eco_predict_point *points, int n_points,
-                     const double theta[ECO_PG_COUNT], enum eco_crossval_split split,
-                     void *memory, size_t bytes, struct eco_crossval_row *rows, int *n_rows,
+                     enum eco_crossval_split split, void *memory, size_t bytes,
+                     struct eco_crossval_row *rows, int *n_rows,
                      void (*tick)(void *user, int done, int total), void *user,
                      struct eco_err *err);
 

@@ -166,6 +166,7 @@ static bool measured_here(const struct eco_predict_query *q, const struct eco_pr
 
 struct support {
     bool measured, inside; /* this very configuration; size within those measured */
+    bool batched;          /* the precision has pairs on this engine, but none at batch 1 */
     double lo, hi, card_lo, card_hi;
 };
 
@@ -175,8 +176,9 @@ static struct support find_support(const struct eco_predictor *p,
                                    const struct eco_predict_levels *l,
                                    struct eco_predict_answer *out)
 {
-    struct support s = { false, false, INFINITY, 0.0, INFINITY, 0.0 };
+    struct support s = { false, false, false, INFINITY, 0.0, INFINITY, 0.0 };
     double nearest = INFINITY;
+    int single = 0;
 
     for (int i = 0; i < p->n_points; i++) {
         const struct eco_predict_point *point = &p->points[i];
@@ -185,6 +187,7 @@ static struct support find_support(const struct eco_predictor *p,
         if (point->precision != l->precision || point->engine != l->engine || !point->fit)
             continue;
         out->n_precision++;
+        single += point->batch == 1.0;
         if (point->arch == l->arch && l->arch != ECO_ARCH_UNKNOWN) {
             out->n_arch++;
             s.lo = fmin(s.lo, size);
@@ -204,33 +207,34 @@ static struct support find_support(const struct eco_predictor *p,
         s.lo = s.card_lo;
         s.hi = s.card_hi;
     }
+    s.batched = out->n_precision > 0 && single == 0;
     /* A tenth beyond the measured sizes still counts as inside. */
     s.inside = q->params_total_b >= s.lo * 0.9 && q->params_total_b <= s.hi * 1.1 &&
                (out->n_card > 0 || (q->gpu == NULL && out->n_arch > 0));
     return s;
 }
 
+/* By width first: 0.08 in y is a 95 % band of about 30 points, 0.12 of 47, 0.30 of 120. */
 static enum eco_confidence confidence(const struct eco_predict_answer *a)
 {
-    enum eco_confidence c = a->sd <= 0.13 ? ECO_CONF_HIGH
-                            : a->sd <= 0.30 ? ECO_CONF_MEDIUM : ECO_CONF_LOW;
+    double narrow = a->basis == ECO_BASIS_MEASURED ? 0.12 : 0.08;
+    bool own = a->basis == ECO_BASIS_MEASURED || a->basis == ECO_BASIS_INTERPOLATED;
 
-    if (c == ECO_CONF_HIGH && (a->modelled || a->basis == ECO_BASIS_EXTRAPOLATED))
-        c = ECO_CONF_MEDIUM;
-    return c;
+    if (own && a->sd <= narrow)
+        return ECO_CONF_HIGH;
+    return a->sd <= 0.30 ? ECO_CONF_MEDIUM : ECO_CONF_LOW;
 }
 
-static void set_basis(const struct eco_predict_query *q, const struct eco_predict_levels *l,
-                      const struct support *s, double shift, struct eco_predict_answer *out)
+static void set_basis(const struct eco_predict_levels *l, const struct support *s, double shift,
+                      struct eco_predict_answer *out)
 {
-    out->modelled = !s->measured && (l->batch > 1.0 || shift != 0.0);
+    out->modelled = !s->measured && (l->batch > 1.0 || s->batched || shift != 0.0);
     if (s->measured)
         out->basis = ECO_BASIS_MEASURED;
     else if (out->modelled)
         out->basis = ECO_BASIS_MODELLED;
     else
         out->basis = s->inside ? ECO_BASIS_INTERPOLATED : ECO_BASIS_EXTRAPOLATED;
-    (void)q;
     out->confidence = confidence(out);
     if (out->delta_pct.hi95 < 0.0)
         out->recommendation = ECO_REC_QUANTIZE;
@@ -273,6 +277,7 @@ int eco_predict(const struct eco_predictor *p, const struct eco_predict_query *q
     struct eco_predict_levels l;
     struct eco_predict_scan scan;
     struct support s;
+    double shift;
     int rc = check_query(q, err);
 
     if (rc != 0)
@@ -282,20 +287,17 @@ int eco_predict(const struct eco_predictor *p, const struct eco_predict_query *q
         return 0;
     }
     find_levels(p, q, &l);
+    shift = context_shift(q, q->params_total_b, l.batch);
     eco_predict_scan_init(&scan, p, &l, q->known_session);
     answer_at(p, q, &l, &scan, &a.mu, &a.sd);
     set_band(a.mu, a.sd, &a.delta_pct);
     a.p_saves = eco_linalg_normal_cdf(-a.mu / a.sd);
     s = find_support(p, q, &l, &a);
-    set_basis(q, &l, &s, context_shift(q, q->params_total_b, l.batch), &a);
+    set_basis(&l, &s, shift, &a);
     eco_predict_scan_anchors(&scan, p, &a);
-    {
-        double offset = l.x - log(q->params_total_b / 3.0);
-        double shift = context_shift(q, q->params_total_b, l.batch);
-
-        eco_predict_scan_size(&scan, offset, q->params_total_b, shift, &a.crossover);
-        eco_predict_scan_batch(&scan, &a.flip_batch);
-    }
+    eco_predict_scan_size(&scan, l.x - log(q->params_total_b / 3.0), q->params_total_b, shift,
+                          &a.crossover);
+    eco_predict_scan_batch(&scan, &a.flip_batch);
     a.n_points = p->n_fit;
     a.n_sessions = p->n_sessions;
     *out = a;

@@ -53,7 +53,7 @@ static void reduce(const struct eco_predictor *p, const struct effect *e, int n,
         for (int j = 0; j <= i; j++) {
             double c;
 
-            if (e[j].column < 0)
+            if (e[j].column < 0 || e[j].coefficient == 0.0)
                 continue;
             c = own * e[j].coefficient * covariance(p, e[i].column, e[j].column);
             g->covariance[e[i].basis][e[j].basis] += c;
