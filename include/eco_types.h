@@ -65,7 +65,8 @@ enum eco_arch {
     X(FP8, "FP8", NONE, 8.0, FP8, "fp8 float8 fp8_e4m3 e4m3 float8weightonly w8a8-fp8")            \
     X(INT8_MIXED, "INT8-MIXED", INT8, 8.0, BNB_INT8,                                               \
       "int8-mixed int8 int8_default int8_mixed 8bit load_in_8bit llm.int8 llm.int8() llm_int8")    \
-    X(INT8_PURE, "INT8-PURE", NONE, 8.0, BNB_INT8, "int8-pure int8_pure pure-int8 int8-threshold-0")  \
+    X(INT8_PURE, "INT8-PURE", NONE, 8.0, BNB_INT8,                                                 \
+      "int8-pure int8_pure pure-int8 int8-threshold-0")                                            \
     X(NF4, "NF4", NF4, 4.5, BNB_NF4, "nf4 4bit load_in_4bit bnb4 bnb-nf4 bnb_4bit")       \
     X(NF4_DQ, "NF4-DQ", NONE, 4.127, BNB_NF4, "nf4-dq nf4_dq nf4dq nf4-double-quant")              \
     X(GPTQ_INT4, "GPTQ-INT4", NONE, 4.156, W4, "gptq-int4 gptq gptq_int4 gptq4")                   \

@@ -54,3 +54,10 @@ if(ECO_LINT)
   add_test(NAME lint/selftest COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lint/selftest.sh)
   set_tests_properties(lint/selftest PROPERTIES LABELS lint TIMEOUT 120)
 endif()
+
+if(TARGET ecocompute)
+  # argv and JSON agree, in answers and in errors
+  add_test(NAME sync/argv-json COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/sync/sync.py
+           --program $<TARGET_FILE:ecocompute>)
+  set_tests_properties(sync/argv-json PROPERTIES LABELS cli TIMEOUT 300)
+endif()

@@ -84,7 +84,8 @@ static int all_lines(struct batch *b, FILE *in, struct eco_buf *text, struct eco
         text->len += got;
         size_t done = 0;
         for (char *nl; (nl = memchr(text->data + done, '\n', text->len - done));) {
-            int rc = one_line(b, text->data + done, (size_t)(nl - text->data) - done, ++number, err);
+            int rc =
+                one_line(b, text->data + done, (size_t)(nl - text->data) - done, ++number, err);
             if (rc) {
                 return rc;
             }
@@ -117,7 +118,8 @@ int cli_batch_run(const struct eco_op *op, struct eco_ctx *ctx, const void *defa
     ctx->arena = &b.arena;
     int rc = all_lines(&b, in, &text, err);
     if (rc == 0 && ferror(in)) {
-        rc = eco_err_set(err, ECO_E_IO, "batch_file", "cannot read '%.120s': %s", path, strerror(errno));
+        rc = eco_err_set(err, ECO_E_IO, "batch_file", "cannot read '%.120s': %s", path,
+                         strerror(errno));
     }
     rc = rc ? rc : flush_out(&b.out, err);
     if (rc == 0 && fflush(stdout) != 0) {

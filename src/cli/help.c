@@ -10,12 +10,18 @@
 static const char *value_word(const struct eco_param *p)
 {
     switch (p->type) {
-    case ECO_T_F64: return "NUMBER";
-    case ECO_T_I64: return "N";
-    case ECO_T_BOOL: return "";
-    case ECO_T_LIST_F64: return "N,N,…";
-    case ECO_T_LIST_STR: return "NAME,NAME,…";
-    case ECO_T_STR: break;
+    case ECO_T_F64:
+        return "NUMBER";
+    case ECO_T_I64:
+        return "N";
+    case ECO_T_BOOL:
+        return "";
+    case ECO_T_LIST_F64:
+        return "N,N,…";
+    case ECO_T_LIST_STR:
+        return "NAME,NAME,…";
+    case ECO_T_STR:
+        break;
     }
     return p->flags & ECO_PF_PATH ? "FILE" : "NAME";
 }
@@ -48,7 +54,8 @@ static void range_words(const struct eco_param *p, struct eco_buf *out)
 }
 
 /* Words of `text` after `column`, wrapped at `width`, later lines indented by `indent`. */
-static void wrapped(struct eco_buf *out, const char *text, size_t column, size_t indent, size_t width)
+static void wrapped(struct eco_buf *out, const char *text, size_t column, size_t indent,
+                    size_t width)
 {
     for (const char *at = text; *at;) {
         at += strspn(at, " ");
@@ -141,23 +148,27 @@ void cli_help_op(const struct eco_op *op, int width, struct eco_buf *out)
     }
 }
 
-static const char exits[] = "exit status: 0 done, 1 the answer is no, 2 wrong command line, 3 wrong "
-                            "content of a file, 4 device or permission, 70 internal";
+static const char exits[] =
+    "exit status: 0 done, 1 the answer is no, 2 wrong command line, 3 wrong "
+    "content of a file, 4 device or permission, 70 internal";
 
 void cli_help_all(struct eco_buf *out)
 {
-    eco_buf_puts(out, "ecocompute - does quantization lower the energy of LLM inference, or raise it?\n\n"
-                      "usage: ecocompute COMMAND [options]\n\n");
+    eco_buf_puts(
+        out, "ecocompute - does quantization lower the energy of LLM inference, or raise it?\n\n"
+             "usage: ecocompute COMMAND [options]\n\n");
     for (size_t i = 0; i < eco_ops_count; i++) {
         eco_buf_printf(out, "  %-10s %s\n", eco_ops[i].name, eco_ops[i].summary);
     }
-    eco_buf_puts(out, "  help       this text; help COMMAND, --man, --schema, --completion SHELL\n\n");
+    eco_buf_puts(out,
+                 "  help       this text; help COMMAND, --man, --schema, --completion SHELL\n\n");
     eco_buf_printf(out, "%s\n", exits);
 }
 
 void cli_help_welcome(const struct eco_ctx *ctx, struct eco_buf *out)
 {
-    eco_buf_puts(out, "ecocompute: does quantization lower the energy of LLM inference, or raise it?\n\n");
+    eco_buf_puts(
+        out, "ecocompute: does quantization lower the energy of LLM inference, or raise it?\n\n");
     if (ctx->host_gpu) {
         eco_buf_printf(out, "  card here  %s (%s)\n", ctx->host_gpu_name, ctx->host_gpu->name);
     } else if (ctx->host_gpu_name) {
@@ -166,11 +177,12 @@ void cli_help_welcome(const struct eco_ctx *ctx, struct eco_buf *out)
         eco_buf_puts(out, "  card here  none found; say --gpu NAME (ecocompute gpus lists them)\n");
     }
     const char *gpu = ctx->host_gpu ? "" : " rtx4090";
-    eco_buf_printf(out, "\n  ecocompute estimate Qwen2.5-7B%s%s   # will quantization save here?\n", gpu,
-                   gpu[0] ? " NF4" : "");
+    eco_buf_printf(out, "\n  ecocompute estimate Qwen2.5-7B%s%s   # will quantization save here?\n",
+                   gpu, gpu[0] ? " NF4" : "");
     eco_buf_printf(out, "  ecocompute optimize Qwen2.5-7B%s       # what should I deploy?\n", gpu);
-    eco_buf_puts(out, "  ecocompute doctor                            # what can be measured here?\n\n"
-                      "All commands: ecocompute help\n");
+    eco_buf_puts(out,
+                 "  ecocompute doctor                            # what can be measured here?\n\n"
+                 "All commands: ecocompute help\n");
 }
 
 void cli_help_schema(struct eco_buf *out)
@@ -257,11 +269,12 @@ static void man_op(const struct eco_op *op, struct eco_buf *out)
 
 void cli_help_man(struct eco_buf *out)
 {
-    eco_buf_puts(out, ".TH ECOCOMPUTE 1 \"\" \"ecocompute " ECO_VERSION "\" \"User Commands\"\n"
-                      ".SH NAME\necocompute \\- energy of quantized LLM inference, predicted and measured\n"
-                      ".SH SYNOPSIS\n.B ecocompute\n.I COMMAND\n[\\fIoptions\\fR]\n.SH DESCRIPTION\n"
-                      "On this GPU, for this model, does quantization lower the energy per token or raise "
-                      "it?\nEvery number says how it is known, with its range and source.\n.SH COMMANDS\n");
+    eco_buf_puts(
+        out, ".TH ECOCOMPUTE 1 \"\" \"ecocompute " ECO_VERSION "\" \"User Commands\"\n"
+             ".SH NAME\necocompute \\- energy of quantized LLM inference, predicted and measured\n"
+             ".SH SYNOPSIS\n.B ecocompute\n.I COMMAND\n[\\fIoptions\\fR]\n.SH DESCRIPTION\n"
+             "On this GPU, for this model, does quantization lower the energy per token or raise "
+             "it?\nEvery number says how it is known, with its range and source.\n.SH COMMANDS\n");
     for (size_t i = 0; i < eco_ops_count; i++) {
         man_op(&eco_ops[i], out);
     }

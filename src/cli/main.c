@@ -7,11 +7,11 @@
 #include "batch_file.h"
 #include "complete.h"
 #include "help.h"
-#include "host.h"
-#include "options.h"
+#include "ops/native_host.h"
 #include "ops/args.h"
 #include "ops/doc.h"
 #include "ops/result.h"
+#include "options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +41,8 @@ static int fail(const struct eco_err *err, const char *verb)
 {
     const char *way_out = err->code == ECO_E_EXISTS ? "; --force writes over it" : "";
     if (err->line > 0) {
-        fprintf(stderr, "ecocompute: %s (line %ld, column %ld)\n", err->message, err->line, err->column);
+        fprintf(stderr, "ecocompute: %s (line %ld, column %ld)\n", err->message, err->line,
+                err->column);
     } else {
         fprintf(stderr, "ecocompute: %s%s\n", err->message, way_out);
     }
@@ -63,10 +64,18 @@ static void render(const struct eco_op *op, const void *result, const struct cli
         eco_result_json(op->result, result, &w);
         eco_buf_putc(out, '\n');
         return;
-    case CLI_CSV: eco_result_csv(op->result, result, out); return;
-    case CLI_TABLE: eco_doc_init(&doc, ECO_DOC_TEXT, out, arena, o->width); break;
-    case CLI_MARKDOWN: eco_doc_init(&doc, ECO_DOC_MARKDOWN, out, arena, o->width); break;
-    case CLI_HTML: eco_doc_init(&doc, ECO_DOC_HTML, out, arena, o->width); break;
+    case CLI_CSV:
+        eco_result_csv(op->result, result, out);
+        return;
+    case CLI_TABLE:
+        eco_doc_init(&doc, ECO_DOC_TEXT, out, arena, o->width);
+        break;
+    case CLI_MARKDOWN:
+        eco_doc_init(&doc, ECO_DOC_MARKDOWN, out, arena, o->width);
+        break;
+    case CLI_HTML:
+        eco_doc_init(&doc, ECO_DOC_HTML, out, arena, o->width);
+        break;
     }
     doc.color = o->color;
     doc.ascii = o->ascii;
@@ -139,12 +148,14 @@ static int unknown_verb(const char *verb)
             nearest = d, best = eco_ops[i].name;
         }
     }
-    fprintf(stderr, best ? "ecocompute: no command '%.40s': did you mean '%s'?\n"
-                         : "ecocompute: no command '%.40s'; see: ecocompute help\n", verb, best);
+    fprintf(stderr,
+            best ? "ecocompute: no command '%.40s': did you mean '%s'?\n"
+                 : "ecocompute: no command '%.40s'; see: ecocompute help\n",
+            verb, best);
     return 2;
 }
 
-/* `help`, `help VERB`, `help --man`, `help --schema`, `help --completion SHELL`: text about the table itself. */
+/* `help [VERB]`, `help --man|--schema|--completion SHELL`: text about the table itself. */
 static int run_help(int argc, char **argv)
 {
     struct eco_buf out = ECO_BUF_INIT;
@@ -194,7 +205,7 @@ int main(int argc, char **argv)
     struct eco_arena arena;
     struct eco_ctx ctx;
     eco_arena_init(&arena, ARENA_LIMIT);
-    cli_host_init(&ctx, &arena);
+    eco_host_init(&ctx, &arena);
     int status = dispatch(argc, argv, &ctx);
     eco_arena_done(&arena);
     return status;

@@ -10,7 +10,8 @@
 const struct cli_common cli_common_options[] = {
     {"--json", NULL, "the result as one JSON document"},
     {"--format", "table|json|csv|markdown|html", "how to print the result"},
-    {"--batch-file", "FILE.jsonl", "one JSON request a line, one JSON result a line, errors in place"},
+    {"--batch-file", "FILE.jsonl",
+     "one JSON request a line, one JSON result a line, errors in place"},
     {"--quiet", NULL, "the answer only: no next steps, no warnings"},
     {"--no-color", NULL, "no colours (also NO_COLOR)"},
     {"--ascii", NULL, "plain ASCII charts"},
@@ -22,7 +23,8 @@ const size_t cli_common_count = ECO_COUNT(cli_common_options);
 static int terminal_width(void)
 {
     struct winsize size;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+        size.ws_col >= 40) {
         return size.ws_col > 140 ? 140 : size.ws_col;
     }
     return 100;
@@ -32,9 +34,8 @@ static void defaults(struct cli_options *o)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     bool plain = (no_color && no_color[0]) || (term && strcmp(term, "dumb") == 0);
-    *o = (struct cli_options){.format = CLI_TABLE,
-                              .color = isatty(STDOUT_FILENO) && !plain,
-                              .width = terminal_width()};
+    *o = (struct cli_options){
+        .format = CLI_TABLE, .color = isatty(STDOUT_FILENO) && !plain, .width = terminal_width()};
 }
 
 static int set_format(struct cli_options *o, const char *v, struct eco_err *err)
@@ -166,7 +167,8 @@ int cli_options_read(const struct eco_op *op, int argc, char **argv, void *args,
             rc = common_option(&w, argc, argv, &i, op, out, err);
             rc = rc == 0 ? own_option(op, &w, argc, argv, &i, args, arena, err) : rc > 0 ? 0 : rc;
         } else if (!only_words && arg[0] == '-' && arg[1] && !(arg[1] >= '0' && arg[1] <= '9')) {
-            rc = eco_err_set(err, ECO_E_USAGE, "", "unknown option '%.40s': options are --long", arg);
+            rc = eco_err_set(err, ECO_E_USAGE, "", "unknown option '%.40s': options are --long",
+                             arg);
         } else {
             rc = positional(op, arg, &next, args, arena, err);
         }

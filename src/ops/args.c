@@ -14,12 +14,18 @@
 static const char *type_word(const struct eco_param *p)
 {
     switch (p->type) {
-    case ECO_T_F64: return "a number";
-    case ECO_T_I64: return "a whole number";
-    case ECO_T_BOOL: return "true or false";
-    case ECO_T_LIST_F64: return "a list of numbers";
-    case ECO_T_LIST_STR: return "a list of names";
-    case ECO_T_STR: break;
+    case ECO_T_F64:
+        return "a number";
+    case ECO_T_I64:
+        return "a whole number";
+    case ECO_T_BOOL:
+        return "true or false";
+    case ECO_T_LIST_F64:
+        return "a list of numbers";
+    case ECO_T_LIST_STR:
+        return "a list of names";
+    case ECO_T_STR:
+        break;
     }
     return "text";
 }
@@ -218,8 +224,8 @@ static int set_list(const struct eco_param *p, void *to, struct eco_arena *arena
     return keep_list(p, to, items, n);
 }
 
-static int set_value(const struct eco_param *p, void *to, struct eco_arena *arena,
-                     const char *text, size_t len, struct eco_err *err)
+static int set_value(const struct eco_param *p, void *to, struct eco_arena *arena, const char *text,
+                     size_t len, struct eco_err *err)
 {
     double v;
     switch (p->type) {
@@ -229,10 +235,13 @@ static int set_value(const struct eco_param *p, void *to, struct eco_arena *aren
             return bad_kind(p, text, len, err);
         }
         return set_number(p, to, v, text, len, err);
-    case ECO_T_BOOL: return set_bool(p, to, text, len, err);
-    case ECO_T_STR: return set_text(p, to, arena, text, len, err);
+    case ECO_T_BOOL:
+        return set_bool(p, to, text, len, err);
+    case ECO_T_STR:
+        return set_text(p, to, arena, text, len, err);
     case ECO_T_LIST_F64:
-    case ECO_T_LIST_STR: return set_list(p, to, arena, text, len, err);
+    case ECO_T_LIST_STR:
+        return set_list(p, to, arena, text, len, err);
     }
     return eco_err_set(err, ECO_E_INTERNAL, p->name, "parameter of no type");
 }
@@ -300,10 +309,11 @@ int eco_args_unknown(const struct eco_op *op, const char *name, size_t len, stru
     int shown = len > 60 ? 60 : (int)len;
     snprintf(arg, sizeof(arg), "%.*s", shown, name);
     if (best) {
-        return eco_err_set(err, ECO_E_UNKNOWN_PARAM, arg, "unknown parameter '%s': did you mean '%s'?",
-                           arg, best);
+        return eco_err_set(err, ECO_E_UNKNOWN_PARAM, arg,
+                           "unknown parameter '%s': did you mean '%s'?", arg, best);
     }
-    return eco_err_set(err, ECO_E_UNKNOWN_PARAM, arg, "unknown parameter '%s' of %s", arg, op->name);
+    return eco_err_set(err, ECO_E_UNKNOWN_PARAM, arg, "unknown parameter '%s' of %s", arg,
+                       op->name);
 }
 
 int eco_args_set(const struct eco_op *op, void *args, struct eco_arena *arena,
@@ -408,7 +418,8 @@ int eco_args_finish(const struct eco_op *op, void *args, struct eco_err *err)
     for (size_t i = 0; i < op->n_params; i++) {
         const struct eco_param *p = &op->params[i];
         if ((p->flags & ECO_PF_REQUIRED) && !(head->have & bit_of(op, p))) {
-            return eco_err_set(err, ECO_E_MISSING, p->name, "'%s' is missing: %s", p->name, p->help);
+            return eco_err_set(err, ECO_E_MISSING, p->name, "'%s' is missing: %s", p->name,
+                               p->help);
         }
     }
     return op->check ? op->check(args, err) : 0;

@@ -80,11 +80,14 @@ int eco_chart_data_crossover(struct eco_question *q, const struct eco_answer *a,
 {
     const struct eco_predict_answer *c = &a->change;
     memset(out, 0, sizeof(*out));
-    out->title = eco_step_fmt(q->ctx, "%s on %s", eco_precision_name(a->precision), eco_step_where(q));
+    out->title =
+        eco_step_fmt(q->ctx, "%s on %s", eco_precision_name(a->precision), eco_step_where(q));
     out->subtitle = q->batch == 1
                         ? "change in energy per token against 16 bit, by model size"
-                        : eco_step_fmt(q->ctx, "change in energy per token against 16 bit, by model "
-                                               "size, batch %g", q->batch);
+                        : eco_step_fmt(q->ctx,
+                                       "change in energy per token against 16 bit, by model "
+                                       "size, batch %g",
+                                       q->batch);
     out->source = eco_step_fmt(q->ctx, "%s; %d measured pairs of grades A to C; GPU board power",
                                eco_basis_name(c->basis), c->n_points);
     out->crossover_b = c->crossover.have ? c->crossover.median : (double)NAN;

@@ -23,11 +23,20 @@ static void html_text(struct eco_buf *out, const char *s)
 {
     for (; *s; s++) {
         switch (*s) {
-        case '<': eco_buf_puts(out, "&lt;"); break;
-        case '>': eco_buf_puts(out, "&gt;"); break;
-        case '&': eco_buf_puts(out, "&amp;"); break;
-        case '"': eco_buf_puts(out, "&quot;"); break;
-        default: eco_buf_putc(out, *s);
+        case '<':
+            eco_buf_puts(out, "&lt;");
+            break;
+        case '>':
+            eco_buf_puts(out, "&gt;");
+            break;
+        case '&':
+            eco_buf_puts(out, "&amp;");
+            break;
+        case '"':
+            eco_buf_puts(out, "&quot;");
+            break;
+        default:
+            eco_buf_putc(out, *s);
         }
     }
 }
@@ -57,11 +66,16 @@ static void put_text(struct eco_doc *d, const char *s)
 static const char *tone_code(enum eco_tone tone)
 {
     switch (tone) {
-    case ECO_TONE_GOOD: return "\033[32m";
-    case ECO_TONE_WARN: return "\033[33m";
-    case ECO_TONE_BAD: return "\033[31m";
-    case ECO_TONE_QUIET: return "\033[2m";
-    case ECO_TONE_PLAIN: break;
+    case ECO_TONE_GOOD:
+        return "\033[32m";
+    case ECO_TONE_WARN:
+        return "\033[33m";
+    case ECO_TONE_BAD:
+        return "\033[31m";
+    case ECO_TONE_QUIET:
+        return "\033[2m";
+    case ECO_TONE_PLAIN:
+        break;
     }
     return "";
 }
@@ -69,11 +83,16 @@ static const char *tone_code(enum eco_tone tone)
 static const char *tone_class(enum eco_tone tone)
 {
     switch (tone) {
-    case ECO_TONE_GOOD: return "good";
-    case ECO_TONE_WARN: return "warn";
-    case ECO_TONE_BAD: return "bad";
-    case ECO_TONE_QUIET: return "quiet";
-    case ECO_TONE_PLAIN: break;
+    case ECO_TONE_GOOD:
+        return "good";
+    case ECO_TONE_WARN:
+        return "warn";
+    case ECO_TONE_BAD:
+        return "bad";
+    case ECO_TONE_QUIET:
+        return "quiet";
+    case ECO_TONE_PLAIN:
+        break;
     }
     return "plain";
 }
@@ -203,7 +222,9 @@ void eco_doc_heading(struct eco_doc *d, const char *text)
         color_off(d);
         eco_buf_putc(d->out, '\n');
         break;
-    case ECO_DOC_MARKDOWN: eco_buf_printf(d->out, "## %s\n\n", text); break;
+    case ECO_DOC_MARKDOWN:
+        eco_buf_printf(d->out, "## %s\n\n", text);
+        break;
     case ECO_DOC_HTML:
         eco_buf_puts(d->out, "<h2>");
         put_text(d, text);
@@ -306,8 +327,12 @@ void eco_doc_pre(struct eco_doc *d, const char *text)
     close_list(d);
     blank_line(d);
     switch (d->kind) {
-    case ECO_DOC_TEXT: eco_buf_puts(d->out, text); break;
-    case ECO_DOC_MARKDOWN: eco_buf_printf(d->out, "```text\n%s```\n", text); break;
+    case ECO_DOC_TEXT:
+        eco_buf_puts(d->out, text);
+        break;
+    case ECO_DOC_MARKDOWN:
+        eco_buf_printf(d->out, "```text\n%s```\n", text);
+        break;
     case ECO_DOC_HTML:
         eco_buf_puts(d->out, "<pre>");
         put_text(d, text);
@@ -456,7 +481,8 @@ static void table_html(struct eco_doc *d)
 {
     eco_buf_puts(d->out, "<table><thead><tr>");
     for (size_t c = 0; c < d->n_columns; c++) {
-        eco_buf_puts(d->out, d->right[c] ? "<th scope=\"col\" class=\"num\">" : "<th scope=\"col\">");
+        eco_buf_puts(d->out,
+                     d->right[c] ? "<th scope=\"col\" class=\"num\">" : "<th scope=\"col\">");
         put_text(d, d->header[c]);
         eco_buf_puts(d->out, "</th>");
     }
@@ -477,9 +503,15 @@ void eco_doc_table_end(struct eco_doc *d)
         return;
     }
     switch (d->kind) {
-    case ECO_DOC_TEXT: table_text(d); break;
-    case ECO_DOC_MARKDOWN: table_markdown(d); break;
-    case ECO_DOC_HTML: table_html(d); break;
+    case ECO_DOC_TEXT:
+        table_text(d);
+        break;
+    case ECO_DOC_MARKDOWN:
+        table_markdown(d);
+        break;
+    case ECO_DOC_HTML:
+        table_html(d);
+        break;
     }
     d->n_columns = 0;
     d->blank = false;

@@ -13,15 +13,17 @@ static const char *why_not_measured(struct eco_ctx *ctx, const struct eco_run_so
     }
     for (size_t i = 0; i < n; i++) {
         if (strcmp(s[i].status, "unavailable") != 0) {
-            return eco_step_fmt(ctx, "data set (%s is readable, but this version has no measuring "
-                                     "workload yet)", s[i].name);
+            return eco_step_fmt(ctx,
+                                "data set (%s is readable, but this version has no measuring "
+                                "workload yet)",
+                                s[i].name);
         }
     }
     return eco_step_fmt(ctx, "data set (no usable power source: %s%s%s)", s[0].name,
                         s[0].reason ? ", " : "", s[0].reason ? s[0].reason : "");
 }
 
-/* measured belongs to runs with a power source; a prediction at a measured point is interpolated. */
+/* "measured" needs a power source here; a prediction at a measured point is interpolated. */
 static enum eco_basis fallback_basis(enum eco_basis b)
 {
     return b == ECO_BASIS_MEASURED || b == ECO_BASIS_COMPUTED ? ECO_BASIS_INTERPOLATED
@@ -121,9 +123,10 @@ int eco_fallback_prepare(struct eco_ctx *ctx, const struct eco_args_target *targ
     int rc = eco_step_target(ctx, target, q, err);
     rc = rc ? rc : eco_step_precision(precision, ECO_PREC_NF4, "precision", &q->precision, err);
     if (rc == 0 && (q->precision == ECO_PREC_FP16 || q->precision == ECO_PREC_BF16)) {
-        rc = eco_err_set(err, ECO_E_INVALID, "precision",
-                         "'precision' must be a quantized one: 16 bit is the baseline and is always "
-                         "there");
+        rc =
+            eco_err_set(err, ECO_E_INVALID, "precision",
+                        "'precision' must be a quantized one: 16 bit is the baseline and is always "
+                        "there");
     }
     if (rc) {
         return rc;

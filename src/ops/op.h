@@ -139,7 +139,7 @@ struct eco_ctx;
 
 /** What a run may use from outside. Pure operations see NULL hooks in the browser. */
 struct eco_ctx {
-    struct eco_arena *arena;      /* results live here until it is reset; borrowed */
+    struct eco_arena *arena;        /* results live here until it is reset; borrowed */
     const struct eco_gpu *host_gpu; /* the card in this machine, or NULL */
     const char *host_gpu_name;      /* as the driver says it, or NULL */
     /* Reads a model from a path; NULL where there are no files. */
@@ -153,7 +153,7 @@ struct eco_ctx {
     bool want_chart; /* views and --svg need chart data; JSON does not */
     int64_t now_unix_ms;
     void (*timestamp)(int64_t unix_ms, char out[32]); /* ISO 8601; NULL: the epoch is written */
-    struct eco_buf *warnings; /* lines for stderr; NULL: dropped */
+    struct eco_buf *warnings;                         /* lines for stderr; NULL: dropped */
 };
 
 struct eco_doc;
@@ -184,7 +184,10 @@ const struct eco_op *eco_op_find(const char *name);
 /* Rows of parameter lists become a struct and a table with these. */
 #define ECO_PARAM_MEMBER(name, type, ...) eco_ctype_##type name;
 #define ECO_PARAM_ROW(S, name, type, def, lo, hi, unit, choices, alias, flags, help)               \
-    {#name, ECO_T_##type, def, lo, hi, unit, choices, alias, flags, help, offsetof(struct S, name)}
+    {                                                                                              \
+#name, ECO_T_##type, def, lo, hi, unit, choices, alias, flags, help,                       \
+            offsetof(struct S, name)                                                               \
+    }
 #define ECO_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

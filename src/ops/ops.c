@@ -18,109 +18,95 @@
     .args_size = sizeof(struct eco_args_##op), .result = &eco_rec_##op, .run = eco_run_##op
 
 const struct eco_op eco_ops[] = {
-    {ROW(estimate, "does quantization lower the energy per token here?"),
-     .path = "/v1/estimate",
-     .tool = "should_i_quantize",
-     .batch = true,
-     .view = eco_view_estimate,
-     .about = "Predicts the change of energy per token of a precision against 16 bit, with its 95 % "
-              "range for a session like yours, the measured pairs it leans on, the size and batch at "
-              "which the sign changes, joules, time, memory, known traps and the month's bill.",
+    {ROW(estimate, "does quantization lower the energy per token here?"), .path = "/v1/estimate",
+     .tool = "should_i_quantize", .batch = true, .view = eco_view_estimate,
+     .about =
+         "Predicts the change of energy per token of a precision against 16 bit, with its 95 % "
+         "range for a session like yours, the measured pairs it leans on, the size and batch at "
+         "which the sign changes, joules, time, memory, known traps and the month's bill.",
      .examples = "ecocompute estimate Qwen2.5-7B rtx4090 NF4\n"
                  "ecocompute estimate --model meta-llama/Llama-3.1-8B-Instruct --gpu h100 "
                  "--precision FP8 --engine vllm --batch 64\n"
                  "ecocompute estimate --params-b 13 --arch ampere --precision INT8 --json\n"
                  "ecocompute estimate --params-b 7 --arch ada --calibration published\n"},
-    {ROW(optimize, "which configuration should I deploy?"),
-     .path = "/v1/optimize",
-     .tool = "recommend_config",
-     .batch = true,
-     .view = eco_view_optimize,
-     .about = "Searches precision x batch x context (and cards) exhaustively within your budgets, and "
-              "returns the best configuration, alternatives that really differ, the energy-latency "
-              "front, and for impossible budgets the nearest configuration and what it breaks.",
+    {ROW(optimize, "which configuration should I deploy?"), .path = "/v1/optimize",
+     .tool = "recommend_config", .batch = true, .view = eco_view_optimize,
+     .about =
+         "Searches precision x batch x context (and cards) exhaustively within your budgets, and "
+         "returns the best configuration, alternatives that really differ, the energy-latency "
+         "front, and for impossible budgets the nearest configuration and what it breaks.",
      .examples = "ecocompute optimize Mistral-7B-v0.1 rtx4090\n"
                  "ecocompute optimize Qwen2.5-14B --gpus rtx4090,a100,h100 --objective min_cost "
                  "--max-latency-ms 50\n"
                  "ecocompute optimize --params-b 7 --arch ada --calibration published --compat\n"},
-    {ROW(compare, "precisions side by side on one card"),
-     .path = "/v1/compare",
-     .tool = "compare_precisions",
-     .batch = true,
-     .view = eco_view_compare,
-     .about = "Ranks precisions by energy on the asked card, with change, joules, speed, memory, the "
-              "month's bill and how each is known.",
+    {ROW(compare, "precisions side by side on one card"), .path = "/v1/compare",
+     .tool = "compare_precisions", .batch = true, .view = eco_view_compare,
+     .about =
+         "Ranks precisions by energy on the asked card, with change, joules, speed, memory, the "
+         "month's bill and how each is known.",
      .examples = "ecocompute compare Qwen2.5-7B-Instruct rtx5090\n"
                  "ecocompute compare Llama-3.1-8B-Instruct a100 --precisions FP16,NF4,GPTQ-INT4\n"},
-    {ROW(diagnose, "why is this run slow or hungry?"),
-     .path = "/v1/diagnose",
-     .tool = "diagnose",
-     .batch = true,
-     .view = eco_view_diagnose,
-     .about = "Takes what you see (tokens per second, watts, joules) and says which known pattern it "
-              "fits, how likely, what was expected, and what to change in which order.",
-     .examples = "ecocompute diagnose Mistral-7B-v0.1 rtx4090d INT8 --throughput 9.5 --power-w 140\n"},
-    {ROW(cost, "what does it cost, and what could it cost?"),
-     .path = "/v1/cost",
-     .tool = "estimate_cost",
-     .batch = true,
-     .view = eco_view_cost,
-     .about = "Electricity, money and CO2 of a month for today's configuration, for the best precision "
-              "and for batching, with every assumption printed.",
+    {ROW(diagnose, "why is this run slow or hungry?"), .path = "/v1/diagnose", .tool = "diagnose",
+     .batch = true, .view = eco_view_diagnose,
+     .about =
+         "Takes what you see (tokens per second, watts, joules) and says which known pattern it "
+         "fits, how likely, what was expected, and what to change in which order.",
+     .examples =
+         "ecocompute diagnose Mistral-7B-v0.1 rtx4090d INT8 --throughput 9.5 --power-w 140\n"},
+    {ROW(cost, "what does it cost, and what could it cost?"), .path = "/v1/cost",
+     .tool = "estimate_cost", .batch = true, .view = eco_view_cost,
+     .about =
+         "Electricity, money and CO2 of a month for today's configuration, for the best precision "
+         "and for batching, with every assumption printed.",
      .examples = "ecocompute cost Mistral-7B-v0.1 a800 --requests 1000000\n"
                  "ecocompute cost Qwen2.5-7B rtx4090 NF4 --region France --requests 50000\n"},
     {ROW(measure, "measure on this machine; without a power source, answer from the data"),
-     .tool = NULL,
-     .view = eco_view_measure,
+     .tool = NULL, .view = eco_view_measure,
      .about = "Looks for power sources. This version has no measuring workload yet: it writes "
               "energy.json, chart.svg and summary.md derived from the data set, with a basis other "
               "than measured and the reason.",
      .examples = "ecocompute measure TinyLlama-1.1B-Chat-v1.0 rtx4090 --out ecocompute-out\n"},
-    {ROW(doctor, "what can be measured here, and what is missing?"),
-     .view = eco_view_doctor,
-     .about = "Every power source with its state, the reason when it cannot be used and the command "
-              "that would grant access.",
+    {ROW(doctor, "what can be measured here, and what is missing?"), .view = eco_view_doctor,
+     .about =
+         "Every power source with its state, the reason when it cannot be used and the command "
+         "that would grant access.",
      .examples = "ecocompute doctor\n"},
-    {ROW(report, "build, validate, show and share energy.json"),
-     .path = "/v1/reports",
+    {ROW(report, "build, validate, show and share energy.json"), .path = "/v1/reports",
      .view = eco_view_report,
-     .about = "build: a report derived from the data set. validate: exit 0 valid, 3 not, with the JSON "
-              "pointer and the reason on stderr. show, markdown: for people. share: a link that holds "
-              "the point itself, nothing is uploaded. overlay: the points of a link or report against "
-              "the published curve. schema: our JSON Schema.",
+     .about =
+         "build: a report derived from the data set. validate: exit 0 valid, 3 not, with the JSON "
+         "pointer and the reason on stderr. show, markdown: for people. share: a link that holds "
+         "the point itself, nothing is uploaded. overlay: the points of a link or report against "
+         "the published curve. schema: our JSON Schema.",
      .examples = "ecocompute report build --model TinyLlama-1.1B-Chat-v1.0 --gpu rtx4090 "
                  "--precision NF4\n"
                  "ecocompute report validate energy.json\n"
                  "ecocompute report share energy.json\n"},
-    {ROW(data, "the measured data: list, show, export, audit"),
-     .path = "/v1/data",
+    {ROW(data, "the measured data: list, show, export, audit"), .path = "/v1/data",
      .view = eco_view_data,
-     .about = "list and export: the rows with grade, source and reason. show ID: one row with its "
-              "baseline. audit FILE: the physical checks on a table of your own. path: the files and "
-              "their digests.",
+     .about =
+         "list and export: the rows with grade, source and reason. show ID: one row with its "
+         "baseline. audit FILE: the physical checks on a table of your own. path: the files and "
+         "their digests.",
      .examples = "ecocompute data list --gpu rtx4090 --precision NF4\n"
                  "ecocompute data list --grade D --format csv\n"
                  "ecocompute data path\n"},
-    {ROW(gpus, "the cards, or which card a driver's name is"),
-     .path = "/v1/gpus",
-     .tool = NULL,
+    {ROW(gpus, "the cards, or which card a driver's name is"), .path = "/v1/gpus", .tool = NULL,
      .view = eco_view_gpus,
      .about = "Datasheet figures and how many measured pairs stand behind each card.",
      .examples = "ecocompute gpus --arch ada\n"
                  "ecocompute gpus --detect \"NVIDIA GeForce RTX 4090\" --json\n"},
-    {ROW(models, "the known models, or one read from files"),
-     .path = "/v1/models",
+    {ROW(models, "the known models, or one read from files"), .path = "/v1/models",
      .view = eco_view_models,
-     .about = "Shapes and exact parameter counts; a folder with config.json and safetensors or a .gguf "
-              "file is read by its headers.",
+     .about =
+         "Shapes and exact parameter counts; a folder with config.json and safetensors or a .gguf "
+         "file is read by its headers.",
      .examples = "ecocompute models qwen2.5\n"},
-    {ROW(fit, "refit the curves, or judge both calibrations"),
-     .view = eco_view_fit,
+    {ROW(fit, "refit the curves, or judge both calibrations"), .view = eco_view_fit,
      .about = "Without options: refits the published curves and prints the default predictor's "
               "hyper-parameters. --check: leaves data out and reports errors and coverage.",
      .examples = "ecocompute fit\n"},
-    {ROW(version, "version of the program and its data"),
-     .view = eco_view_version,
+    {ROW(version, "version of the program and its data"), .view = eco_view_version,
      .about = "Program version, the SHA-256 of the data set, rows by grade.",
      .examples = "ecocompute version\necocompute version --data --json\n"},
 };

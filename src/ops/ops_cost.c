@@ -55,15 +55,16 @@ static int add_option(struct eco_question *q, const char *label, double batch,
     int rc = eco_step_bill(q, a, NULL, bill, err);
     q->batch = was;
     if (rc == 0) {
-        *row = (struct eco_res_cost_option){.label = label,
-                                            .precision = eco_precision_name(a->precision),
-                                            .batch = (int64_t)batch,
-                                            .j_per_1k = eco_step_round(a->energy.j_per_1k.median, 4),
-                                            .month_kwh = bill->month.kwh,
-                                            .month_usd = bill->month.usd,
-                                            .month_kgco2 = bill->month.kgco2,
-                                            .year_usd = bill->year.usd,
-                                            .rental_usd = bill->month.rental_usd};
+        *row =
+            (struct eco_res_cost_option){.label = label,
+                                         .precision = eco_precision_name(a->precision),
+                                         .batch = (int64_t)batch,
+                                         .j_per_1k = eco_step_round(a->energy.j_per_1k.median, 4),
+                                         .month_kwh = bill->month.kwh,
+                                         .month_usd = bill->month.usd,
+                                         .month_kgco2 = bill->month.kgco2,
+                                         .year_usd = bill->year.usd,
+                                         .rental_usd = bill->month.rental_usd};
     }
     return rc;
 }
@@ -87,8 +88,9 @@ static void fill_saving(struct eco_ctx *ctx, const struct eco_res_cost_option *n
                               then->precision, now->precision);
     }
     if (v && now->batch != then->batch) {
-        v[n++] = eco_step_fmt(ctx, "batch %lld instead of %lld: the weights are read once for all "
-                                   "sequences; needs that many requests in flight",
+        v[n++] = eco_step_fmt(ctx,
+                              "batch %lld instead of %lld: the weights are read once for all "
+                              "sequences; needs that many requests in flight",
                               (long long)then->batch, (long long)now->batch);
     }
     out->changes = (struct eco_strs){v, n};
@@ -102,8 +104,8 @@ static const char *verdict(struct eco_ctx *ctx, const struct eco_res_cost *out,
     if (out->saving_pct.v < 1.0) {
         return eco_step_fmt(ctx, "%s a month of electricity, and nothing here would lower it", now);
     }
-    return eco_step_fmt(ctx, "%s a month of electricity; %s at batch %lld would use %.3g %% less", now,
-                        rows[2].precision, (long long)rows[2].batch, out->saving_pct.v);
+    return eco_step_fmt(ctx, "%s a month of electricity; %s at batch %lld would use %.3g %% less",
+                        now, rows[2].precision, (long long)rows[2].batch, out->saving_pct.v);
 }
 
 int eco_run_cost(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)

@@ -37,7 +37,8 @@ static int make_lists(struct eco_ctx *ctx, const struct eco_args_optimize *a, st
         return no_memory(err);
     }
     *l = (struct lists){a->precisions, a->batches, a->contexts};
-    bool batch_given = eco_args_have(eco_op_find("optimize"), a, offsetof(struct eco_args_optimize, load.batch));
+    bool batch_given =
+        eco_args_have(eco_op_find("optimize"), a, offsetof(struct eco_args_optimize, load.batch));
     one[0] = (double)a->load.batch;
     one[1] = (double)a->load.ctx;
     name[0] = a->precision;
@@ -149,8 +150,9 @@ static int add_tariff(const struct eco_args_money *m, struct eco_optimize_setup 
     const struct eco_region *region;
     int rc = eco_dataset_find_region(m->region, strlen(m->region), &region, err);
     if (rc == 0) {
-        s->price_usd_per_kwh = m->price > 0 ? m->price
-                               : region->price_is_tariff ? region->price_usd_per_kwh : (double)NAN;
+        s->price_usd_per_kwh = m->price > 0              ? m->price
+                               : region->price_is_tariff ? region->price_usd_per_kwh
+                                                         : (double)NAN;
         s->carbon_gco2_per_kwh =
             m->carbon_intensity > 0 ? m->carbon_intensity : region->carbon_gco2_per_kwh;
         s->requests_per_month = m->requests;
@@ -219,8 +221,9 @@ static int search_all(struct eco_ctx *ctx, struct search *s, struct eco_err *err
     int rc = eco_optimize_fill(&s->setup, &c, &filled, err);
     s->table.n = filled;
     s->table.label = c.label;
-    return rc ? rc : eco_optimize_run(&s->table, &s->query, scratch, scratch_size, s->front, n,
-                                      &s->found, err);
+    return rc ? rc
+              : eco_optimize_run(&s->table, &s->query, scratch, scratch_size, s->front, n,
+                                 &s->found, err);
 }
 
 /* ---- results ------------------------------------------------------------------------------- */
@@ -255,7 +258,8 @@ static void fill_config(const struct eco_optimize_config *c, struct eco_res_conf
         const struct eco_predict_answer *d = &c->delta;
         out->energy_rel_fp16 = eco_some(eco_num_round(exp(d->mu), 3));
         out->delta_pct_vs_fp16 = eco_num_round(d->delta_pct.median, 1);
-        out->delta_ci = eco_span_of(eco_num_round(d->delta_pct.lo95, 1), eco_num_round(d->delta_pct.hi95, 1));
+        out->delta_ci =
+            eco_span_of(eco_num_round(d->delta_pct.lo95, 1), eco_num_round(d->delta_pct.hi95, 1));
         out->confidence = eco_confidence_name(d->confidence);
         out->recommendation = eco_recommendation_name(d->recommendation);
     }
@@ -277,8 +281,8 @@ static void fill_versus(const struct eco_res_config *c, const struct eco_res_con
     v->vram_pct = percent_of(c->vram_gb, best->vram_gb).v;
 }
 
-static int describe(const struct search *s, size_t index,
-                    struct eco_res_config *out, struct eco_err *err)
+static int describe(const struct search *s, size_t index, struct eco_res_config *out,
+                    struct eco_err *err)
 {
     struct eco_optimize_config c;
     int rc = eco_optimize_describe(&s->setup, s->table.label[index], &c, err);
@@ -344,12 +348,14 @@ static const char *optimize_verdict(struct eco_question *q, const struct eco_res
     const struct eco_res_config *r = out->recommended;
     if (!r) {
         const struct eco_res_miss *m = out->misses.items;
-        return eco_step_fmt(q->ctx, "nothing fits all budgets%s%s", out->misses.n ? "; the nearest breaks "
-                            : "", out->misses.n ? m->budget : "");
+        return eco_step_fmt(q->ctx, "nothing fits all budgets%s%s",
+                            out->misses.n ? "; the nearest breaks " : "",
+                            out->misses.n ? m->budget : "");
     }
-    const char *energy = r->energy_j_per_1k_tokens.have
-                             ? eco_step_fmt(q->ctx, "%.4g J per 1000 tokens, ", r->energy_j_per_1k_tokens.v)
-                             : "";
+    const char *energy =
+        r->energy_j_per_1k_tokens.have
+            ? eco_step_fmt(q->ctx, "%.4g J per 1000 tokens, ", r->energy_j_per_1k_tokens.v)
+            : "";
     return eco_step_fmt(q->ctx, "deploy %s on %s at batch %lld: %s%.3g ms per token, %.4g GB",
                         r->precision, r->gpu ? r->gpu : eco_arch_name(q->arch), (long long)r->batch,
                         energy, r->latency_ms_per_token, r->vram_gb);
@@ -393,8 +399,9 @@ static void note_search(struct eco_question *q, const struct search *s)
                          "budget leaves them out; measure perplexity before you deploy");
     }
     if (s->found.have_best) {
-        eco_step_note(q, "a batch needs that many requests in flight at once: give --batches for what "
-                         "your traffic fills");
+        eco_step_note(q,
+                      "a batch needs that many requests in flight at once: give --batches for what "
+                      "your traffic fills");
     }
     const struct eco_optimize_binding *room = &s->found.binding[ECO_OPTIMIZE_ROOM];
     if (room->n_over) {
@@ -402,7 +409,8 @@ static void note_search(struct eco_question *q, const struct search *s)
                       s->found.n);
     }
     if (s->found.n_front > MAX_FRONT_SHOWN) {
-        eco_step_note(q, "the front has %zu members, %d are shown", s->found.n_front, MAX_FRONT_SHOWN);
+        eco_step_note(q, "the front has %zu members, %d are shown", s->found.n_front,
+                      MAX_FRONT_SHOWN);
     }
 }
 
@@ -476,8 +484,10 @@ static int published_lists(struct eco_ctx *ctx, const struct eco_published_optim
     for (size_t i = 0; i < o->n_alternatives; i++) {
         const struct eco_published_versus *v = &o->versus[i];
         fill_published_config(&o->alternatives[i], &alt[i]);
-        vs[i] = (struct eco_res_versus){{v->energy_pct, v->have_energy}, v->latency_pct,
-                                        eco_some(v->throughput_pct), v->vram_pct};
+        vs[i] = (struct eco_res_versus){{v->energy_pct, v->have_energy},
+                                        v->latency_pct,
+                                        eco_some(v->throughput_pct),
+                                        v->vram_pct};
         alt[i].vs_recommended = &vs[i];
     }
     for (size_t i = 0; i < o->n_front; i++) {
@@ -491,7 +501,8 @@ static int published_lists(struct eco_ctx *ctx, const struct eco_published_optim
 static int published_grid(struct eco_ctx *ctx, const struct eco_args_optimize *a,
                           const struct lists *l, struct eco_published_grid *g, struct eco_err *err)
 {
-    enum eco_published_class *list = eco_arena_array(ctx->arena, l->precisions.n + 1, sizeof(*list));
+    enum eco_published_class *list =
+        eco_arena_array(ctx->arena, l->precisions.n + 1, sizeof(*list));
     if (!list) {
         return no_memory(err);
     }
@@ -531,9 +542,10 @@ static int optimize_published(struct eco_ctx *ctx, const struct eco_args_optimiz
                               const struct lists *l, struct eco_question *q,
                               struct eco_res_optimize *out, struct eco_err *err)
 {
-    static const char *const notes[] = {
-        "the published optimizer, its known faults included: energy does not depend on the context, "
-        "batch saves by a fixed 35 %, the card's memory is no limit, energy_mj_per_token is in joules"};
+    static const char *const notes[] = {"the published optimizer, its known faults included: "
+                                        "energy does not depend on the context, "
+                                        "batch saves by a fixed 35 %, the card's memory is no "
+                                        "limit, energy_mj_per_token is in joules"};
     const struct eco_published_tables *t = eco_dataset_published();
     struct eco_published_grid g = {.params_b = q->model.params_b, .arch = q->arch};
     struct eco_published_optimum *o = eco_arena_alloc(ctx->arena, sizeof(*o));
@@ -551,9 +563,10 @@ static int optimize_published(struct eco_ctx *ctx, const struct eco_args_optimiz
     out->closest_infeasible = o->have_recommended ? NULL : published_one(ctx, &o->closest);
     out->candidates = (int64_t)o->candidates;
     out->feasible_count = (int64_t)o->feasible;
-    const struct eco_res_config *shown = out->recommended ? out->recommended : out->closest_infeasible;
-    out->basis = (struct eco_res_optimize_basis){shown ? shown->energy_basis : NULL, "modelled",
-                                                 "computed"};
+    const struct eco_res_config *shown =
+        out->recommended ? out->recommended : out->closest_infeasible;
+    out->basis =
+        (struct eco_res_optimize_basis){shown ? shown->energy_basis : NULL, "modelled", "computed"};
     out->notes = (struct eco_strs){notes, 1};
     return 0;
 }
@@ -564,8 +577,9 @@ static int published_target(struct eco_ctx *ctx, const struct eco_args_optimize 
                             struct eco_question *q, struct eco_err *err)
 {
     if (!a->target.gpu && !a->target.arch) {
-        return eco_err_set(err, ECO_E_MISSING, "arch", "'arch' is missing: turing, ampere, ada, "
-                                                       "blackwell or hopper");
+        return eco_err_set(err, ECO_E_MISSING, "arch",
+                           "'arch' is missing: turing, ampere, ada, "
+                           "blackwell or hopper");
     }
     if (!a->target.model && a->target.params_b > 0) { /* any size, even one without a shape */
         struct eco_args_target card = {.params_b = 1, .gpu = a->target.gpu, .arch = a->target.arch};
@@ -604,7 +618,8 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
     struct eco_res_optimize *out = result;
     struct eco_question q;
     bool published = eco_str_ieq(a->calibration, strlen(a->calibration), "published");
-    int rc = published ? published_target(ctx, a, &q, err) : eco_step_target(ctx, &a->target, &q, err);
+    int rc =
+        published ? published_target(ctx, a, &q, err) : eco_step_target(ctx, &a->target, &q, err);
     if (rc == 0) {
         rc = eco_step_load(&a->load, &q, err);
     }
@@ -623,7 +638,8 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
     if (rc == 0) {
         out->verdict = optimize_verdict(&q, out);
         eco_step_fill_input(&q, &out->input);
-        eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
+        eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(),
+                            &out->data);
         out->notes = published ? out->notes : eco_step_notes(&q);
     }
     return rc;

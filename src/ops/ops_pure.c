@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-
 static bool own_data(const struct eco_answer *a)
 {
     return a->baseline || a->change.n_card > 0 || a->change.n_precision > 0;
@@ -32,13 +31,13 @@ static void fill_change(struct eco_question *q, const struct eco_answer *a,
     out->arch_used = eco_arch_name(q->arch);
     if (c->crossover.have) {
         out->crossover_b = eco_some(eco_step_round(c->crossover.median, 3));
-        out->crossover_ci = eco_span_of(eco_step_round(c->crossover.lo, 3),
-                                        eco_step_round(c->crossover.hi, 3));
+        out->crossover_ci =
+            eco_span_of(eco_step_round(c->crossover.lo, 3), eco_step_round(c->crossover.hi, 3));
     }
     if (c->flip_batch.have) {
         out->flip_batch = eco_some(eco_step_round(c->flip_batch.median, 2));
-        out->flip_batch_ci = eco_span_of(eco_step_round(c->flip_batch.lo, 2),
-                                         eco_step_round(c->flip_batch.hi, 2));
+        out->flip_batch_ci =
+            eco_span_of(eco_step_round(c->flip_batch.lo, 2), eco_step_round(c->flip_batch.hi, 2));
     }
     out->anchors = eco_step_anchors(q, c);
 }
@@ -48,19 +47,23 @@ static void note_limits(struct eco_question *q, const struct eco_answer *a)
 {
     const struct eco_predict_answer *c = &a->change;
     if (!a->baseline && c->n_precision == 0) {
-        eco_step_note(q, "%s was never measured: what is known of other precisions answers, with "
-                         "a range as wide as that", eco_precision_name(a->precision));
+        eco_step_note(q,
+                      "%s was never measured: what is known of other precisions answers, with "
+                      "a range as wide as that",
+                      eco_precision_name(a->precision));
     } else if (!a->baseline && q->gpu && c->n_card == 0) {
         eco_step_note(q, "%s was not measured on %s (%d pairs on other cards)",
                       eco_precision_name(a->precision), q->gpu->name, c->n_precision);
     }
     if (a->precision == ECO_PREC_FP8 && a->engine == ECO_ENGINE_TRANSFORMERS) {
-        eco_step_note(q, "FP8 in eager PyTorch was measured with torchao's compiled extensions off: "
-                         "no statement about FP8 with compiled kernels (try --engine vllm)");
+        eco_step_note(q,
+                      "FP8 in eager PyTorch was measured with torchao's compiled extensions off: "
+                      "no statement about FP8 with compiled kernels (try --engine vllm)");
     }
     if (!q->known_model) {
-        eco_step_note(q, "only a size is known: layers and heads are interpolated between models of "
-                         "similar size");
+        eco_step_note(q,
+                      "only a size is known: layers and heads are interpolated between models of "
+                      "similar size");
     }
     if (q->gpu && a->memory.total_bytes > q->gpu->vram_gb * 1e9) {
         eco_step_note(q, "needs %.1f GB, %s has %g GB: it does not fit on one card",
@@ -107,8 +110,8 @@ int eco_step_estimate(struct eco_question *q, struct eco_res_estimate *out, stru
     out->calibration = "ecocompute";
     out->verdict = eco_step_verdict(q, &a);
     out->reason = eco_step_reason(q, &a);
-    out->mood = eco_step_mood(q, a.change.basis, trap, eco_some(above > 0 ? above : 0.0),
-                              own_data(&a));
+    out->mood =
+        eco_step_mood(q, a.change.basis, trap, eco_some(above > 0 ? above : 0.0), own_data(&a));
     out->energy = eco_step_energy(q, &a);
     out->latency = eco_step_latency(q, &a);
     out->memory = eco_step_memory(q, &a);
@@ -128,8 +131,9 @@ static int write_svg(struct eco_ctx *ctx, const struct eco_args_estimate *a,
         return 0;
     }
     if (!out->chart) {
-        return eco_err_set(err, ECO_E_UNSUPPORTED, "svg", "there is no chart of a 16-bit baseline or "
-                                                          "of the published calibration");
+        return eco_err_set(err, ECO_E_UNSUPPORTED, "svg",
+                           "there is no chart of a 16-bit baseline or "
+                           "of the published calibration");
     }
     struct eco_buf b = ECO_BUF_INIT;
     int rc = eco_chart_svg_crossover(out->chart, &b, err);
@@ -165,9 +169,9 @@ int eco_run_estimate(struct eco_ctx *ctx, const void *args, void *result, struct
 
 #define MAX_COMPARED 40
 
-static const enum eco_precision usual_precisions[] = {
-    ECO_PREC_FP16, ECO_PREC_NF4, ECO_PREC_INT8_PURE, ECO_PREC_INT8_MIXED, ECO_PREC_FP8,
-    ECO_PREC_GGUF_Q4_K_M};
+static const enum eco_precision usual_precisions[] = {ECO_PREC_FP16,      ECO_PREC_NF4,
+                                                      ECO_PREC_INT8_PURE, ECO_PREC_INT8_MIXED,
+                                                      ECO_PREC_FP8,       ECO_PREC_GGUF_Q4_K_M};
 
 static int precision_list(const struct eco_strs *given, enum eco_precision *out, size_t *n,
                           struct eco_err *err)
@@ -222,7 +226,8 @@ static void fill_compare_row(struct eco_question *q, const struct eco_answer *a,
         .rank = (int64_t)rank,
         .precision = eco_precision_name(a->precision),
         .delta_pct = eco_num_round(c->delta_pct.median, 1),
-        .delta_ci = eco_span_of(eco_num_round(c->delta_pct.lo95, 1), eco_num_round(c->delta_pct.hi95, 1)),
+        .delta_ci =
+            eco_span_of(eco_num_round(c->delta_pct.lo95, 1), eco_num_round(c->delta_pct.hi95, 1)),
         .efficiency_pct = eco_num_round(100.0 * exp(best - log_relative(a)), 0),
         .vram_gb = eco_some(eco_num_round(a->memory.total_bytes / 1e9, 2)),
         .fits = !q->gpu || a->memory.total_bytes <= q->gpu->vram_gb * 1e9,
@@ -271,13 +276,15 @@ static const char *compare_verdict(struct eco_question *q, const struct eco_answ
         first++;
     }
     if (first == n) {
-        return eco_step_fmt(q->ctx, "none of these fits on %s (%g GB)", q->gpu->name, q->gpu->vram_gb);
+        return eco_step_fmt(q->ctx, "none of these fits on %s (%g GB)", q->gpu->name,
+                            q->gpu->vram_gb);
     }
     const struct eco_answer *best = &a[first];
     if (best->baseline) {
-        return eco_step_fmt(q->ctx, "%s uses the least energy here: no quantization among these is "
-                                    "expected to save on %s", eco_precision_name(best->precision),
-                            eco_step_where(q));
+        return eco_step_fmt(q->ctx,
+                            "%s uses the least energy here: no quantization among these is "
+                            "expected to save on %s",
+                            eco_precision_name(best->precision), eco_step_where(q));
     }
     return eco_step_verdict(q, best);
 }
@@ -286,7 +293,8 @@ static int compare_rows(struct eco_question *q, struct eco_answer *a, size_t n,
                         struct eco_res_compare *out, struct eco_err *err)
 {
     struct eco_res_compare_row *rows = eco_arena_array(q->ctx->arena, n, sizeof(*rows));
-    struct eco_res_alert *alerts = eco_arena_array(q->ctx->arena, n * ECO_ALERTS_MAX, sizeof(*alerts));
+    struct eco_res_alert *alerts =
+        eco_arena_array(q->ctx->arena, n * ECO_ALERTS_MAX, sizeof(*alerts));
     size_t n_alerts = 0;
     if (!rows || !alerts) {
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
@@ -350,7 +358,8 @@ int eco_run_compare(struct eco_ctx *ctx, const void *args, void *result, struct 
         q.precision = answers[0].precision;
         out->verdict = compare_verdict(&q, answers, n);
         eco_step_fill_input(&q, &out->input);
-        eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
+        eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(),
+                            &out->data);
         out->notes = eco_step_notes(&q);
     }
     return rc;
@@ -358,8 +367,8 @@ int eco_run_compare(struct eco_ctx *ctx, const void *args, void *result, struct 
 
 /* ---- diagnose ------------------------------------------------------------------------------ */
 
-static const enum eco_precision suspects[] = {ECO_PREC_INT8_MIXED, ECO_PREC_INT8_PURE,
-                                              ECO_PREC_NF4, ECO_PREC_FP8};
+static const enum eco_precision suspects[] = {ECO_PREC_INT8_MIXED, ECO_PREC_INT8_PURE, ECO_PREC_NF4,
+                                              ECO_PREC_FP8};
 
 static int diagnose_deltas(struct eco_question *q, struct eco_diagnose_delta *out, size_t *n,
                            struct eco_err *err)
@@ -387,15 +396,18 @@ static int diagnose_deltas(struct eco_question *q, struct eco_diagnose_delta *ou
 static const char *verify_text(struct eco_question *q, const char *id, const struct eco_diagnose *d)
 {
     if (strcmp(id, "check-throughput") == 0) {
-        return eco_step_fmt(q->ctx, "throughput should come near %.3g tokens per second (you saw %.3g)",
+        return eco_step_fmt(q->ctx,
+                            "throughput should come near %.3g tokens per second (you saw %.3g)",
                             d->expect_tokens_per_s.median, d->tokens_per_s);
     }
     if (strcmp(id, "check-power") == 0) {
-        return eco_step_fmt(q->ctx, "energy should come near %.3g J per 1000 tokens, gross board power",
+        return eco_step_fmt(q->ctx,
+                            "energy should come near %.3g J per 1000 tokens, gross board power",
                             d->expect_j_per_1k.median);
     }
     if (strcmp(id, "remeasure") == 0) {
-        return "change one thing, warm up, and measure again in the same session, alternating the two";
+        return "change one thing, warm up, and measure again in the same session, alternating the "
+               "two";
     }
     return id;
 }
@@ -420,11 +432,12 @@ static void fill_diagnose(struct eco_question *q, const struct eco_diagnose *d,
             .text = eco_cause_text(p->cause)};
     }
     for (size_t i = 0; i < d->n_fixes; i++) {
-        fixes[i] = (struct eco_res_fix){.id = d->fix[i].id,
-                                        .text = d->fix[i].text,
-                                        .code = d->fix[i].code,
-                                        .energy_pct = eco_some(eco_step_round(d->fix[i].energy_pct, 3)),
-                                        .speed_pct = eco_some(eco_step_round(d->fix[i].speed_pct, 3))};
+        fixes[i] =
+            (struct eco_res_fix){.id = d->fix[i].id,
+                                 .text = d->fix[i].text,
+                                 .code = d->fix[i].code,
+                                 .energy_pct = eco_some(eco_step_round(d->fix[i].energy_pct, 3)),
+                                 .speed_pct = eco_some(eco_step_round(d->fix[i].speed_pct, 3))};
     }
     for (size_t i = 0; i < d->n_verify; i++) {
         verify[i] = verify_text(q, d->verify[i], d);
@@ -442,7 +455,8 @@ static void fill_observed(const struct eco_diagnose *d, struct eco_res_diagnose 
     out->j_per_1k = eco_some(eco_step_round(d->j_per_1k, 4));
     out->inconsistency_pct = eco_some(eco_step_round(d->inconsistency_pct, 2));
     out->expect_tokens_per_s = eco_some(eco_step_round(s->median, 3));
-    out->expect_tokens_per_s_ci = eco_span_of(eco_step_round(s->lo95, 3), eco_step_round(s->hi95, 3));
+    out->expect_tokens_per_s_ci =
+        eco_span_of(eco_step_round(s->lo95, 3), eco_step_round(s->hi95, 3));
     out->expect_j_per_1k = eco_some(eco_step_round(e->median, 3));
     out->expect_j_per_1k_ci = eco_span_of(eco_step_round(e->lo95, 3), eco_step_round(e->hi95, 3));
     out->speed_dev_pct = eco_some(eco_step_round(d->speed_dev_pct, 3));
@@ -522,8 +536,8 @@ int eco_run_diagnose(struct eco_ctx *ctx, const void *args, void *result, struct
     }
     fill_observed(&d, out);
     fill_diagnose(&q, &d, out);
-    out->verdict = eco_step_fmt(ctx, "%s (%s confidence): %s", out->pattern, out->confidence,
-                                out->root_cause);
+    out->verdict =
+        eco_step_fmt(ctx, "%s (%s confidence): %s", out->pattern, out->confidence, out->root_cause);
     eco_step_fill_input(&q, &out->input);
     eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
     out->notes = eco_step_notes(&q);

@@ -26,8 +26,10 @@ static int input_document(struct eco_ctx *ctx, const struct eco_args_report *a, 
         return 0;
     }
     if (!a->file || !ctx->read_file) {
-        return eco_err_set(err, ECO_E_MISSING, "file", "say which report: report %s FILE ('-' for "
-                                                       "standard input)", a->action);
+        return eco_err_set(err, ECO_E_MISSING, "file",
+                           "say which report: report %s FILE ('-' for "
+                           "standard input)",
+                           a->action);
     }
     return ctx->read_file(ctx, a->file, out, err);
 }
@@ -118,7 +120,8 @@ static int build(struct eco_ctx *ctx, const struct eco_args_report *a, struct ec
 {
     struct eco_fallback f;
     struct eco_buf text = ECO_BUF_INIT;
-    int rc = eco_fallback_prepare(ctx, &a->target, a->precision, (double)a->batch, NULL, 0, &f, err);
+    int rc =
+        eco_fallback_prepare(ctx, &a->target, a->precision, (double)a->batch, NULL, 0, &f, err);
     rc = rc ? rc : eco_report_build(&f.run, 1, &text, err);
     if (rc) {
         eco_buf_done(&text);

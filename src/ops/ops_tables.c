@@ -30,33 +30,33 @@ static const char *text_or_null(const char *s)
 static void fill_row(const struct eco_row *r, struct eco_res_data_row *out)
 {
     static const char *const grades[] = {"?", "A", "B", "C", "D"};
-    *out = (struct eco_res_data_row){
-        .id = r->id,
-        .table = r->table == ECO_ROWS_MEASUREMENTS ? "measurements" : "external",
-        .gpu = r->gpu,
-        .arch = eco_arch_name(r->arch),
-        .model = r->model,
-        .params_b = eco_some(r->params_b),
-        .precision = eco_precision_name(r->precision),
-        .backend = text_or_null(r->backend),
-        .batch = r->batch,
-        .throughput_tok_s = eco_some(r->throughput_tok_s),
-        .power_w = eco_some(r->power_w),
-        .energy_j_per_1k = eco_some(r->energy_j_per_1k),
-        .energy_sd = eco_some(r->energy_sd),
-        .n_trials = count_or_absent(r->n_trials),
-        .boundary = eco_boundary_name(r->boundary),
-        .power_basis = eco_power_basis_name(r->power_basis),
-        .delta_pct = eco_some(eco_num_round(r->delta_pct, 2)),
-        .baseline_id = text_or_null(r->baseline_id),
-        .grade = grades[r->grade <= ECO_GRADE_D ? r->grade : 0],
-        .excluded = r->excluded,
-        .reason = text_or_null(r->reason),
-        .session = text_or_null(r->session),
-        .stack = text_or_null(r->stack),
-        .source = text_or_null(r->source),
-        .doi = text_or_null(r->doi),
-        .licence = text_or_null(r->licence)};
+    *out = (struct eco_res_data_row){.id = r->id,
+                                     .table = r->table == ECO_ROWS_MEASUREMENTS ? "measurements"
+                                                                                : "external",
+                                     .gpu = r->gpu,
+                                     .arch = eco_arch_name(r->arch),
+                                     .model = r->model,
+                                     .params_b = eco_some(r->params_b),
+                                     .precision = eco_precision_name(r->precision),
+                                     .backend = text_or_null(r->backend),
+                                     .batch = r->batch,
+                                     .throughput_tok_s = eco_some(r->throughput_tok_s),
+                                     .power_w = eco_some(r->power_w),
+                                     .energy_j_per_1k = eco_some(r->energy_j_per_1k),
+                                     .energy_sd = eco_some(r->energy_sd),
+                                     .n_trials = count_or_absent(r->n_trials),
+                                     .boundary = eco_boundary_name(r->boundary),
+                                     .power_basis = eco_power_basis_name(r->power_basis),
+                                     .delta_pct = eco_some(eco_num_round(r->delta_pct, 2)),
+                                     .baseline_id = text_or_null(r->baseline_id),
+                                     .grade = grades[r->grade <= ECO_GRADE_D ? r->grade : 0],
+                                     .excluded = r->excluded,
+                                     .reason = text_or_null(r->reason),
+                                     .session = text_or_null(r->session),
+                                     .stack = text_or_null(r->stack),
+                                     .source = text_or_null(r->source),
+                                     .doi = text_or_null(r->doi),
+                                     .licence = text_or_null(r->licence)};
 }
 
 static bool contains(const char *text, const char *part)
@@ -91,14 +91,15 @@ static int make_filter(const struct eco_args_data *a, struct row_filter *f, stru
     }
     if (a->table) {
         f->table = eco_str_ieq(a->table, strlen(a->table), "external") ? ECO_ROWS_EXTERNAL
-                                                                      : ECO_ROWS_MEASUREMENTS;
+                                                                       : ECO_ROWS_MEASUREMENTS;
     }
     return rc;
 }
 
 static bool passes(const struct row_filter *f, const struct eco_row *r)
 {
-    return (!f->gpu || strcmp(f->gpu, r->gpu) == 0) && (!f->model || contains(r->model, f->model)) &&
+    return (!f->gpu || strcmp(f->gpu, r->gpu) == 0) &&
+           (!f->model || contains(r->model, f->model)) &&
            (!f->session || contains(r->session, f->session)) &&
            (f->precision == ECO_PREC_NONE || f->precision == r->precision) &&
            (f->grade == ECO_GRADE_NONE || f->grade == r->grade) &&
@@ -139,8 +140,8 @@ static int unknown_row(const char *id, struct eco_err *err)
     }
     return eco_err_set(err, ECO_E_UNKNOWN_NAME, "target",
                        best ? "no row '%.60s': did you mean '%s'?"
-                            : "no row '%.60s': see the ids with 'ecocompute data list'", id,
-                       best ? best : "");
+                            : "no row '%.60s': see the ids with 'ecocompute data list'",
+                       id, best ? best : "");
 }
 
 static int show_row(struct eco_ctx *ctx, const char *id, struct eco_res_data *out,
@@ -339,7 +340,7 @@ int eco_run_models(struct eco_ctx *ctx, const void *args, void *result, struct e
     if (n == 0) { /* not a part of a known name: a folder, a file, an alias */
         struct eco_model *m = eco_arena_alloc(ctx->arena, sizeof(*m));
         const struct eco_model *known = NULL;
-        int rc = !m ? no_memory(err)
+        int rc = !m                ? no_memory(err)
                  : ctx->open_model ? ctx->open_model(a->name, m, err)
                                    : eco_dataset_find_model(a->name, strlen(a->name), &known, err);
         if (rc) {
@@ -374,11 +375,10 @@ int eco_run_version(struct eco_ctx *ctx, const void *args, void *result, struct 
         .data_sha256 = eco_dataset_digest_all(),
         .rows = (int64_t)eco_dataset_table_count(t),
         .pairs = (int64_t)eco_dataset_pair_count(),
-        .grades = eco_step_fmt(ctx, "A %zu, B %zu, C %zu, D %zu (D is shown, never fitted)",
-                               eco_dataset_grade_count(t, ECO_GRADE_A),
-                               eco_dataset_grade_count(t, ECO_GRADE_B),
-                               eco_dataset_grade_count(t, ECO_GRADE_C),
-                               eco_dataset_grade_count(t, ECO_GRADE_D)),
+        .grades = eco_step_fmt(
+            ctx, "A %zu, B %zu, C %zu, D %zu (D is shown, never fitted)",
+            eco_dataset_grade_count(t, ECO_GRADE_A), eco_dataset_grade_count(t, ECO_GRADE_B),
+            eco_dataset_grade_count(t, ECO_GRADE_C), eco_dataset_grade_count(t, ECO_GRADE_D)),
         .files = {files, n}};
     return 0;
 }

@@ -10,7 +10,16 @@
 #define P(name, type, def, lo, hi, unit, choices, alias, flags, help)                              \
     {#name, ECO_T_##type, def, lo, hi, unit, choices, alias, flags, help, offsetof(ARGS, name)},
 #define G(group, name, type, def, lo, hi, unit, choices, alias, flags, help)                       \
-    {#name, ECO_T_##type, def, lo, hi, unit, choices, alias, flags, help,                          \
+    {#name,                                                                                        \
+     ECO_T_##type,                                                                                 \
+     def,                                                                                          \
+     lo,                                                                                           \
+     hi,                                                                                           \
+     unit,                                                                                         \
+     choices,                                                                                      \
+     alias,                                                                                        \
+     flags,                                                                                        \
+     help,                                                                                         \
      offsetof(ARGS, group.name)},
 #define GROUP(group)
 

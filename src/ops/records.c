@@ -3,15 +3,11 @@
  */
 #include "records.h"
 
-#define R(name, type, unit, help)                                                                  \
-    {#name, ECO_F_##type, offsetof(REC, name), unit, help, NULL},
+#define R(name, type, unit, help) {#name, ECO_F_##type, offsetof(REC, name), unit, help, NULL},
 #define RX(name)
-#define RO(name, sub, help)                                                                        \
-    {#name, ECO_F_OBJ, offsetof(REC, name), "", help, &eco_rec_##sub},
-#define RM(name, sub, help)                                                                        \
-    {#name, ECO_F_MAYBE, offsetof(REC, name), "", help, &eco_rec_##sub},
-#define RL(name, sub, help)                                                                        \
-    {#name, ECO_F_LIST, offsetof(REC, name), "", help, &eco_rec_##sub},
+#define RO(name, sub, help) {#name, ECO_F_OBJ, offsetof(REC, name), "", help, &eco_rec_##sub},
+#define RM(name, sub, help) {#name, ECO_F_MAYBE, offsetof(REC, name), "", help, &eco_rec_##sub},
+#define RL(name, sub, help) {#name, ECO_F_LIST, offsetof(REC, name), "", help, &eco_rec_##sub},
 
 #define REC struct eco_res_band
 static const struct eco_field fields_band[] = {
@@ -19,7 +15,7 @@ static const struct eco_field fields_band[] = {
 };
 #undef REC
 const struct eco_record eco_rec_band = {"Band", fields_band, ECO_COUNT(fields_band),
-                                       sizeof(struct eco_res_band), NULL};
+                                        sizeof(struct eco_res_band), NULL};
 
 #define REC struct eco_res_input
 static const struct eco_field fields_input[] = {
@@ -27,7 +23,7 @@ static const struct eco_field fields_input[] = {
 };
 #undef REC
 const struct eco_record eco_rec_input = {"Input", fields_input, ECO_COUNT(fields_input),
-                                       sizeof(struct eco_res_input), NULL};
+                                         sizeof(struct eco_res_input), NULL};
 
 #define REC struct eco_res_anchor
 static const struct eco_field fields_anchor[] = {
@@ -35,7 +31,7 @@ static const struct eco_field fields_anchor[] = {
 };
 #undef REC
 const struct eco_record eco_rec_anchor = {"Anchor", fields_anchor, ECO_COUNT(fields_anchor),
-                                       sizeof(struct eco_res_anchor), NULL};
+                                          sizeof(struct eco_res_anchor), NULL};
 
 #define REC struct eco_res_energy
 static const struct eco_field fields_energy[] = {
@@ -43,7 +39,7 @@ static const struct eco_field fields_energy[] = {
 };
 #undef REC
 const struct eco_record eco_rec_energy = {"Energy", fields_energy, ECO_COUNT(fields_energy),
-                                       sizeof(struct eco_res_energy), NULL};
+                                          sizeof(struct eco_res_energy), NULL};
 
 #define REC struct eco_res_latency
 static const struct eco_field fields_latency[] = {
@@ -51,7 +47,7 @@ static const struct eco_field fields_latency[] = {
 };
 #undef REC
 const struct eco_record eco_rec_latency = {"Latency", fields_latency, ECO_COUNT(fields_latency),
-                                       sizeof(struct eco_res_latency), NULL};
+                                           sizeof(struct eco_res_latency), NULL};
 
 #define REC struct eco_res_memory
 static const struct eco_field fields_memory[] = {
@@ -59,7 +55,7 @@ static const struct eco_field fields_memory[] = {
 };
 #undef REC
 const struct eco_record eco_rec_memory = {"Memory", fields_memory, ECO_COUNT(fields_memory),
-                                       sizeof(struct eco_res_memory), NULL};
+                                          sizeof(struct eco_res_memory), NULL};
 
 #define REC struct eco_res_alert
 static const struct eco_field fields_alert[] = {
@@ -67,7 +63,7 @@ static const struct eco_field fields_alert[] = {
 };
 #undef REC
 const struct eco_record eco_rec_alert = {"Alert", fields_alert, ECO_COUNT(fields_alert),
-                                       sizeof(struct eco_res_alert), NULL};
+                                         sizeof(struct eco_res_alert), NULL};
 
 #define REC struct eco_res_amount
 static const struct eco_field fields_amount[] = {
@@ -75,7 +71,7 @@ static const struct eco_field fields_amount[] = {
 };
 #undef REC
 const struct eco_record eco_rec_amount = {"Amount", fields_amount, ECO_COUNT(fields_amount),
-                                       sizeof(struct eco_res_amount), NULL};
+                                          sizeof(struct eco_res_amount), NULL};
 
 #define REC struct eco_res_bill
 static const struct eco_field fields_bill[] = {
@@ -83,15 +79,16 @@ static const struct eco_field fields_bill[] = {
 };
 #undef REC
 const struct eco_record eco_rec_bill = {"Bill", fields_bill, ECO_COUNT(fields_bill),
-                                       sizeof(struct eco_res_bill), NULL};
+                                        sizeof(struct eco_res_bill), NULL};
 
 #define REC struct eco_res_provenance
 static const struct eco_field fields_provenance[] = {
 #include "records/rec_provenance.def"
 };
 #undef REC
-const struct eco_record eco_rec_provenance = {"Provenance", fields_provenance, ECO_COUNT(fields_provenance),
-                                       sizeof(struct eco_res_provenance), NULL};
+const struct eco_record eco_rec_provenance = {"Provenance", fields_provenance,
+                                              ECO_COUNT(fields_provenance),
+                                              sizeof(struct eco_res_provenance), NULL};
 
 #define REC struct eco_res_estimate
 static const struct eco_field fields_estimate[] = {
@@ -99,7 +96,7 @@ static const struct eco_field fields_estimate[] = {
 };
 #undef REC
 const struct eco_record eco_rec_estimate = {"Estimate", fields_estimate, ECO_COUNT(fields_estimate),
-                                       sizeof(struct eco_res_estimate), NULL};
+                                            sizeof(struct eco_res_estimate), NULL};
 
 #define REC struct eco_res_versus
 static const struct eco_field fields_versus[] = {
@@ -107,7 +104,7 @@ static const struct eco_field fields_versus[] = {
 };
 #undef REC
 const struct eco_record eco_rec_versus = {"Versus", fields_versus, ECO_COUNT(fields_versus),
-                                       sizeof(struct eco_res_versus), NULL};
+                                          sizeof(struct eco_res_versus), NULL};
 
 #define REC struct eco_res_config
 static const struct eco_field fields_config[] = {
@@ -115,15 +112,16 @@ static const struct eco_field fields_config[] = {
 };
 #undef REC
 const struct eco_record eco_rec_config = {"Configuration", fields_config, ECO_COUNT(fields_config),
-                                       sizeof(struct eco_res_config), NULL};
+                                          sizeof(struct eco_res_config), NULL};
 
 #define REC struct eco_res_optimize_basis
 static const struct eco_field fields_optimize_basis[] = {
 #include "records/rec_optimize_basis.def"
 };
 #undef REC
-const struct eco_record eco_rec_optimize_basis = {"OptimizeBasis", fields_optimize_basis, ECO_COUNT(fields_optimize_basis),
-                                       sizeof(struct eco_res_optimize_basis), NULL};
+const struct eco_record eco_rec_optimize_basis = {"OptimizeBasis", fields_optimize_basis,
+                                                  ECO_COUNT(fields_optimize_basis),
+                                                  sizeof(struct eco_res_optimize_basis), NULL};
 
 #define REC struct eco_res_miss
 static const struct eco_field fields_miss[] = {
@@ -131,7 +129,7 @@ static const struct eco_field fields_miss[] = {
 };
 #undef REC
 const struct eco_record eco_rec_miss = {"BudgetMiss", fields_miss, ECO_COUNT(fields_miss),
-                                       sizeof(struct eco_res_miss), NULL};
+                                        sizeof(struct eco_res_miss), NULL};
 
 #define REC struct eco_res_optimize
 static const struct eco_field fields_optimize[] = {
@@ -139,15 +137,16 @@ static const struct eco_field fields_optimize[] = {
 };
 #undef REC
 const struct eco_record eco_rec_optimize = {"Optimize", fields_optimize, ECO_COUNT(fields_optimize),
-                                       sizeof(struct eco_res_optimize), "alternatives"};
+                                            sizeof(struct eco_res_optimize), "alternatives"};
 
 #define REC struct eco_res_compare_row
 static const struct eco_field fields_compare_row[] = {
 #include "records/rec_compare_row.def"
 };
 #undef REC
-const struct eco_record eco_rec_compare_row = {"CompareRow", fields_compare_row, ECO_COUNT(fields_compare_row),
-                                       sizeof(struct eco_res_compare_row), NULL};
+const struct eco_record eco_rec_compare_row = {"CompareRow", fields_compare_row,
+                                               ECO_COUNT(fields_compare_row),
+                                               sizeof(struct eco_res_compare_row), NULL};
 
 #define REC struct eco_res_compare
 static const struct eco_field fields_compare[] = {
@@ -155,7 +154,7 @@ static const struct eco_field fields_compare[] = {
 };
 #undef REC
 const struct eco_record eco_rec_compare = {"Compare", fields_compare, ECO_COUNT(fields_compare),
-                                       sizeof(struct eco_res_compare), "rows"};
+                                           sizeof(struct eco_res_compare), "rows"};
 
 #define REC struct eco_res_pattern
 static const struct eco_field fields_pattern[] = {
@@ -163,7 +162,7 @@ static const struct eco_field fields_pattern[] = {
 };
 #undef REC
 const struct eco_record eco_rec_pattern = {"Pattern", fields_pattern, ECO_COUNT(fields_pattern),
-                                       sizeof(struct eco_res_pattern), NULL};
+                                           sizeof(struct eco_res_pattern), NULL};
 
 #define REC struct eco_res_fix
 static const struct eco_field fields_fix[] = {
@@ -179,15 +178,16 @@ static const struct eco_field fields_diagnose[] = {
 };
 #undef REC
 const struct eco_record eco_rec_diagnose = {"Diagnose", fields_diagnose, ECO_COUNT(fields_diagnose),
-                                       sizeof(struct eco_res_diagnose), "patterns"};
+                                            sizeof(struct eco_res_diagnose), "patterns"};
 
 #define REC struct eco_res_cost_option
 static const struct eco_field fields_cost_option[] = {
 #include "records/rec_cost_option.def"
 };
 #undef REC
-const struct eco_record eco_rec_cost_option = {"CostOption", fields_cost_option, ECO_COUNT(fields_cost_option),
-                                       sizeof(struct eco_res_cost_option), NULL};
+const struct eco_record eco_rec_cost_option = {"CostOption", fields_cost_option,
+                                               ECO_COUNT(fields_cost_option),
+                                               sizeof(struct eco_res_cost_option), NULL};
 
 #define REC struct eco_res_cost
 static const struct eco_field fields_cost[] = {
@@ -195,7 +195,7 @@ static const struct eco_field fields_cost[] = {
 };
 #undef REC
 const struct eco_record eco_rec_cost = {"Cost", fields_cost, ECO_COUNT(fields_cost),
-                                       sizeof(struct eco_res_cost), "options"};
+                                        sizeof(struct eco_res_cost), "options"};
 
 #define REC struct eco_res_data_row
 static const struct eco_field fields_data_row[] = {
@@ -203,15 +203,16 @@ static const struct eco_field fields_data_row[] = {
 };
 #undef REC
 const struct eco_record eco_rec_data_row = {"DataRow", fields_data_row, ECO_COUNT(fields_data_row),
-                                       sizeof(struct eco_res_data_row), NULL};
+                                            sizeof(struct eco_res_data_row), NULL};
 
 #define REC struct eco_res_finding
 static const struct eco_field fields_finding[] = {
 #include "records/rec_finding.def"
 };
 #undef REC
-const struct eco_record eco_rec_finding = {"AuditFinding", fields_finding, ECO_COUNT(fields_finding),
-                                       sizeof(struct eco_res_finding), NULL};
+const struct eco_record eco_rec_finding = {"AuditFinding", fields_finding,
+                                           ECO_COUNT(fields_finding),
+                                           sizeof(struct eco_res_finding), NULL};
 
 #define REC struct eco_res_data
 static const struct eco_field fields_data[] = {
@@ -219,7 +220,7 @@ static const struct eco_field fields_data[] = {
 };
 #undef REC
 const struct eco_record eco_rec_data = {"Data", fields_data, ECO_COUNT(fields_data),
-                                       sizeof(struct eco_res_data), "rows"};
+                                        sizeof(struct eco_res_data), "rows"};
 
 #define REC struct eco_res_gpu
 static const struct eco_field fields_gpu[] = {
@@ -235,7 +236,7 @@ static const struct eco_field fields_gpus[] = {
 };
 #undef REC
 const struct eco_record eco_rec_gpus = {"Gpus", fields_gpus, ECO_COUNT(fields_gpus),
-                                       sizeof(struct eco_res_gpus), "gpus"};
+                                        sizeof(struct eco_res_gpus), "gpus"};
 
 #define REC struct eco_res_model_row
 static const struct eco_field fields_model_row[] = {
@@ -243,7 +244,7 @@ static const struct eco_field fields_model_row[] = {
 };
 #undef REC
 const struct eco_record eco_rec_model_row = {"Model", fields_model_row, ECO_COUNT(fields_model_row),
-                                       sizeof(struct eco_res_model_row), NULL};
+                                             sizeof(struct eco_res_model_row), NULL};
 
 #define REC struct eco_res_models
 static const struct eco_field fields_models[] = {
@@ -251,7 +252,7 @@ static const struct eco_field fields_models[] = {
 };
 #undef REC
 const struct eco_record eco_rec_models = {"Models", fields_models, ECO_COUNT(fields_models),
-                                       sizeof(struct eco_res_models), "models"};
+                                          sizeof(struct eco_res_models), "models"};
 
 #define REC struct eco_res_issue
 static const struct eco_field fields_issue[] = {
@@ -259,7 +260,7 @@ static const struct eco_field fields_issue[] = {
 };
 #undef REC
 const struct eco_record eco_rec_issue = {"ReportIssue", fields_issue, ECO_COUNT(fields_issue),
-                                       sizeof(struct eco_res_issue), NULL};
+                                         sizeof(struct eco_res_issue), NULL};
 
 #define REC struct eco_res_point
 static const struct eco_field fields_point[] = {
@@ -267,7 +268,7 @@ static const struct eco_field fields_point[] = {
 };
 #undef REC
 const struct eco_record eco_rec_point = {"OverlayPoint", fields_point, ECO_COUNT(fields_point),
-                                       sizeof(struct eco_res_point), NULL};
+                                         sizeof(struct eco_res_point), NULL};
 
 #define REC struct eco_res_report
 static const struct eco_field fields_report[] = {
@@ -275,7 +276,7 @@ static const struct eco_field fields_report[] = {
 };
 #undef REC
 const struct eco_record eco_rec_report = {"Report", fields_report, ECO_COUNT(fields_report),
-                                       sizeof(struct eco_res_report), NULL};
+                                          sizeof(struct eco_res_report), NULL};
 
 #define REC struct eco_res_source
 static const struct eco_field fields_source[] = {
@@ -283,7 +284,7 @@ static const struct eco_field fields_source[] = {
 };
 #undef REC
 const struct eco_record eco_rec_source = {"PowerSource", fields_source, ECO_COUNT(fields_source),
-                                       sizeof(struct eco_res_source), NULL};
+                                          sizeof(struct eco_res_source), NULL};
 
 #define REC struct eco_res_measure
 static const struct eco_field fields_measure[] = {
@@ -291,7 +292,7 @@ static const struct eco_field fields_measure[] = {
 };
 #undef REC
 const struct eco_record eco_rec_measure = {"Measure", fields_measure, ECO_COUNT(fields_measure),
-                                       sizeof(struct eco_res_measure), NULL};
+                                           sizeof(struct eco_res_measure), NULL};
 
 #define REC struct eco_res_doctor
 static const struct eco_field fields_doctor[] = {
@@ -299,7 +300,7 @@ static const struct eco_field fields_doctor[] = {
 };
 #undef REC
 const struct eco_record eco_rec_doctor = {"Doctor", fields_doctor, ECO_COUNT(fields_doctor),
-                                       sizeof(struct eco_res_doctor), "sources"};
+                                          sizeof(struct eco_res_doctor), "sources"};
 
 #define REC struct eco_res_digest
 static const struct eco_field fields_digest[] = {
@@ -307,7 +308,7 @@ static const struct eco_field fields_digest[] = {
 };
 #undef REC
 const struct eco_record eco_rec_digest = {"DataFile", fields_digest, ECO_COUNT(fields_digest),
-                                       sizeof(struct eco_res_digest), NULL};
+                                          sizeof(struct eco_res_digest), NULL};
 
 #define REC struct eco_res_version
 static const struct eco_field fields_version[] = {
@@ -315,7 +316,7 @@ static const struct eco_field fields_version[] = {
 };
 #undef REC
 const struct eco_record eco_rec_version = {"Version", fields_version, ECO_COUNT(fields_version),
-                                       sizeof(struct eco_res_version), NULL};
+                                           sizeof(struct eco_res_version), NULL};
 
 #define REC struct eco_res_stats
 static const struct eco_field fields_stats[] = {
@@ -323,39 +324,43 @@ static const struct eco_field fields_stats[] = {
 };
 #undef REC
 const struct eco_record eco_rec_stats = {"Accuracy", fields_stats, ECO_COUNT(fields_stats),
-                                       sizeof(struct eco_res_stats), NULL};
+                                         sizeof(struct eco_res_stats), NULL};
 
 #define REC struct eco_res_check_anchors
 static const struct eco_field fields_check_anchors[] = {
 #include "records/rec_check_anchors.def"
 };
 #undef REC
-const struct eco_record eco_rec_check_anchors = {"AccuracyAnchors", fields_check_anchors, ECO_COUNT(fields_check_anchors),
-                                       sizeof(struct eco_res_check_anchors), NULL};
+const struct eco_record eco_rec_check_anchors = {"AccuracyAnchors", fields_check_anchors,
+                                                 ECO_COUNT(fields_check_anchors),
+                                                 sizeof(struct eco_res_check_anchors), NULL};
 
 #define REC struct eco_res_check_all
 static const struct eco_field fields_check_all[] = {
 #include "records/rec_check_all.def"
 };
 #undef REC
-const struct eco_record eco_rec_check_all = {"AccuracyAll", fields_check_all, ECO_COUNT(fields_check_all),
-                                       sizeof(struct eco_res_check_all), NULL};
+const struct eco_record eco_rec_check_all = {"AccuracyAll", fields_check_all,
+                                             ECO_COUNT(fields_check_all),
+                                             sizeof(struct eco_res_check_all), NULL};
 
 #define REC struct eco_res_check_published
 static const struct eco_field fields_check_published[] = {
 #include "records/rec_check_published.def"
 };
 #undef REC
-const struct eco_record eco_rec_check_published = {"AccuracyPublished", fields_check_published, ECO_COUNT(fields_check_published),
-                                       sizeof(struct eco_res_check_published), NULL};
+const struct eco_record eco_rec_check_published = {"AccuracyPublished", fields_check_published,
+                                                   ECO_COUNT(fields_check_published),
+                                                   sizeof(struct eco_res_check_published), NULL};
 
 #define REC struct eco_res_check_ecocompute
 static const struct eco_field fields_check_ecocompute[] = {
 #include "records/rec_check_ecocompute.def"
 };
 #undef REC
-const struct eco_record eco_rec_check_ecocompute = {"AccuracyEcocompute", fields_check_ecocompute, ECO_COUNT(fields_check_ecocompute),
-                                       sizeof(struct eco_res_check_ecocompute), NULL};
+const struct eco_record eco_rec_check_ecocompute = {"AccuracyEcocompute", fields_check_ecocompute,
+                                                    ECO_COUNT(fields_check_ecocompute),
+                                                    sizeof(struct eco_res_check_ecocompute), NULL};
 
 #define REC struct eco_res_curve
 static const struct eco_field fields_curve[] = {
@@ -363,7 +368,7 @@ static const struct eco_field fields_curve[] = {
 };
 #undef REC
 const struct eco_record eco_rec_curve = {"Curve", fields_curve, ECO_COUNT(fields_curve),
-                                       sizeof(struct eco_res_curve), NULL};
+                                         sizeof(struct eco_res_curve), NULL};
 
 #define REC struct eco_res_hyper
 static const struct eco_field fields_hyper[] = {
@@ -371,7 +376,7 @@ static const struct eco_field fields_hyper[] = {
 };
 #undef REC
 const struct eco_record eco_rec_hyper = {"Hyperparameter", fields_hyper, ECO_COUNT(fields_hyper),
-                                       sizeof(struct eco_res_hyper), NULL};
+                                         sizeof(struct eco_res_hyper), NULL};
 
 #define REC struct eco_res_fit
 static const struct eco_field fields_fit[] = {

@@ -48,7 +48,9 @@ static void span_json(const struct eco_span *p, struct eco_json_writer *w)
 static void field_json(const struct eco_field *f, const void *p, struct eco_json_writer *w)
 {
     switch (f->type) {
-    case ECO_F_NUM: eco_jw_num(w, *(const double *)p); break;
+    case ECO_F_NUM:
+        eco_jw_num(w, *(const double *)p);
+        break;
     case ECO_F_OPT:
         if (((const struct eco_opt *)p)->have) {
             eco_jw_num(w, ((const struct eco_opt *)p)->v);
@@ -56,10 +58,18 @@ static void field_json(const struct eco_field *f, const void *p, struct eco_json
             eco_jw_null(w);
         }
         break;
-    case ECO_F_I64: eco_jw_i64(w, *(const int64_t *)p); break;
-    case ECO_F_BOOL: eco_jw_bool(w, *(const bool *)p); break;
-    case ECO_F_STR: eco_jw_str(w, *(const char *const *)p); break;
-    case ECO_F_SPAN: span_json(p, w); break;
+    case ECO_F_I64:
+        eco_jw_i64(w, *(const int64_t *)p);
+        break;
+    case ECO_F_BOOL:
+        eco_jw_bool(w, *(const bool *)p);
+        break;
+    case ECO_F_STR:
+        eco_jw_str(w, *(const char *const *)p);
+        break;
+    case ECO_F_SPAN:
+        span_json(p, w);
+        break;
     case ECO_F_STRS: {
         const struct eco_strs *s = p;
         eco_jw_array(w);
@@ -69,7 +79,9 @@ static void field_json(const struct eco_field *f, const void *p, struct eco_json
         eco_jw_array_end(w);
         break;
     }
-    case ECO_F_OBJ: eco_result_json(f->sub, p, w); break;
+    case ECO_F_OBJ:
+        eco_result_json(f->sub, p, w);
+        break;
     case ECO_F_MAYBE:
         if (*(const void *const *)p) {
             eco_result_json(f->sub, *(const void *const *)p, w);
@@ -77,7 +89,9 @@ static void field_json(const struct eco_field *f, const void *p, struct eco_json
             eco_jw_null(w);
         }
         break;
-    case ECO_F_LIST: list_json(f->sub, p, w); break;
+    case ECO_F_LIST:
+        list_json(f->sub, p, w);
+        break;
     }
 }
 
@@ -102,10 +116,18 @@ static void field_csv(const struct eco_field *f, const void *p, struct eco_buf *
     const struct eco_strs *strs = p;
     const char *text = f->type == ECO_F_STR ? *(const char *const *)p : NULL;
     switch (f->type) {
-    case ECO_F_NUM: num_csv(*(const double *)p, out); break;
-    case ECO_F_OPT: num_csv(opt->have ? opt->v : (double)NAN, out); break;
-    case ECO_F_I64: eco_buf_printf(out, "%lld", (long long)*(const int64_t *)p); break;
-    case ECO_F_BOOL: eco_buf_puts(out, *(const bool *)p ? "true" : "false"); break;
+    case ECO_F_NUM:
+        num_csv(*(const double *)p, out);
+        break;
+    case ECO_F_OPT:
+        num_csv(opt->have ? opt->v : (double)NAN, out);
+        break;
+    case ECO_F_I64:
+        eco_buf_printf(out, "%lld", (long long)*(const int64_t *)p);
+        break;
+    case ECO_F_BOOL:
+        eco_buf_puts(out, *(const bool *)p ? "true" : "false");
+        break;
     case ECO_F_STR:
         if (text) {
             eco_csv_put(out, text, strlen(text));
@@ -129,7 +151,8 @@ static void field_csv(const struct eco_field *f, const void *p, struct eco_buf *
     }
     case ECO_F_OBJ:
     case ECO_F_MAYBE:
-    case ECO_F_LIST: break;
+    case ECO_F_LIST:
+        break;
     }
 }
 
@@ -214,13 +237,27 @@ static void field_schema(const struct eco_field *f, struct eco_json_writer *w)
 {
     eco_jw_object(w);
     switch (f->type) {
-    case ECO_F_NUM: eco_jw_kv_str(w, "type", "number"); break;
-    case ECO_F_OPT: type_or_null(w, "number"); break;
-    case ECO_F_I64: eco_jw_kv_str(w, "type", "integer"); break;
-    case ECO_F_BOOL: eco_jw_kv_str(w, "type", "boolean"); break;
-    case ECO_F_STR: type_or_null(w, "string"); break;
-    case ECO_F_SPAN: span_members(w); break;
-    case ECO_F_STRS: strings_members(w); break;
+    case ECO_F_NUM:
+        eco_jw_kv_str(w, "type", "number");
+        break;
+    case ECO_F_OPT:
+        type_or_null(w, "number");
+        break;
+    case ECO_F_I64:
+        eco_jw_kv_str(w, "type", "integer");
+        break;
+    case ECO_F_BOOL:
+        eco_jw_kv_str(w, "type", "boolean");
+        break;
+    case ECO_F_STR:
+        type_or_null(w, "string");
+        break;
+    case ECO_F_SPAN:
+        span_members(w);
+        break;
+    case ECO_F_STRS:
+        strings_members(w);
+        break;
     case ECO_F_OBJ:
         eco_jw_kv_str(w, "type", "object");
         record_members(f->sub, w);
@@ -272,12 +309,17 @@ void eco_result_schema(const struct eco_record *rec, struct eco_json_writer *w)
 static const char *json_type(enum eco_param_type t)
 {
     switch (t) {
-    case ECO_T_F64: return "number";
-    case ECO_T_I64: return "integer";
-    case ECO_T_BOOL: return "boolean";
-    case ECO_T_STR: return "string";
+    case ECO_T_F64:
+        return "number";
+    case ECO_T_I64:
+        return "integer";
+    case ECO_T_BOOL:
+        return "boolean";
+    case ECO_T_STR:
+        return "string";
     case ECO_T_LIST_F64:
-    case ECO_T_LIST_STR: break;
+    case ECO_T_LIST_STR:
+        break;
     }
     return "array";
 }

@@ -23,13 +23,13 @@ struct eco_notes {
 struct eco_question {
     struct eco_ctx *ctx;
     struct eco_model model;
-    bool known_model;              /* by name or from files; else a size only */
-    const struct eco_gpu *gpu;     /* NULL: only a class, or a card that is not in the table */
-    struct eco_gpu class_gpu;      /* stands in for a card when only the class is known */
-    const char *gpu_name;          /* as shown; NULL when only a class was given */
+    bool known_model;          /* by name or from files; else a size only */
+    const struct eco_gpu *gpu; /* NULL: only a class, or a card that is not in the table */
+    struct eco_gpu class_gpu;  /* stands in for a card when only the class is known */
+    const char *gpu_name;      /* as shown; NULL when only a class was given */
     enum eco_arch arch;
     enum eco_precision precision;
-    enum eco_engine engine;        /* UNKNOWN: the usual one of each precision */
+    enum eco_engine engine; /* UNKNOWN: the usual one of each precision */
     double batch, context_tokens;
     bool context_given;
     int prompt_tokens, gen_tokens;

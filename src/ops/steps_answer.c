@@ -189,8 +189,7 @@ static void effects_of_run(struct eco_question *q, const struct eco_answer *a,
     struct eco_workload w = workload_of(q, a->precision);
     struct eco_batch_answer up;
     double factor;
-    if (q->batch == 1 &&
-        eco_batch_factor(NULL, a->engine, a->precision, 8.0, &up, NULL) == 0) {
+    if (q->batch == 1 && eco_batch_factor(NULL, a->engine, a->precision, 8.0, &up, NULL) == 0) {
         set_effect(r, ECO_EFFECT_BATCH_UP, log(up.ratio), up.sd_ln);
     }
     double missing = q->gpu ? a->memory.total_bytes - q->gpu->vram_gb * 1e9 : 0.0;
@@ -271,7 +270,8 @@ const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bo
     struct eco_mood_input in = {.excess_pct = excess_pct.v,
                                 .have_excess = excess_pct.have,
                                 .trap = trap,
-                                .batch1_production = q->risk && q->risk->production && q->batch == 1,
+                                .batch1_production =
+                                    q->risk && q->risk->production && q->batch == 1,
                                 .unverified_build = q->risk && q->risk->nightly,
                                 .basis = basis,
                                 .own_data = own_data};
@@ -280,8 +280,8 @@ const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bo
 
 /* ---- the bill ------------------------------------------------------------------------------ */
 
-static int tariff(const struct eco_question *q, struct eco_cost_input *in,
-                  struct eco_res_bill *out, struct eco_err *err)
+static int tariff(const struct eco_question *q, struct eco_cost_input *in, struct eco_res_bill *out,
+                  struct eco_err *err)
 {
     const struct eco_args_money *m = q->money;
     const struct eco_region *region = NULL;
@@ -355,11 +355,13 @@ static struct eco_strs assumptions(struct eco_question *q, const struct eco_cost
     }
     v[0] = eco_step_fmt(q->ctx, "%.0f requests a month of %d prompt + %d generated tokens",
                         in->requests_per_month, q->prompt_tokens, q->gen_tokens);
-    v[1] = eco_step_fmt(q->ctx, "PUE %.3g times GPU board energy: a lower bound of what the facility "
-                                "draws", in->pue);
-    v[2] = in->host_overhead_w > 0 ? eco_step_fmt(q->ctx, "host overhead %.4g W charged",
-                                                  in->host_overhead_w)
-                                   : "host CPU, memory and network not included";
+    v[1] = eco_step_fmt(q->ctx,
+                        "PUE %.3g times GPU board energy: a lower bound of what the facility "
+                        "draws",
+                        in->pue);
+    v[2] = in->host_overhead_w > 0
+               ? eco_step_fmt(q->ctx, "host overhead %.4g W charged", in->host_overhead_w)
+               : "host CPU, memory and network not included";
     return (struct eco_strs){v, 3};
 }
 
@@ -392,8 +394,8 @@ int eco_step_bill(struct eco_question *q, const struct eco_answer *a, const stru
     }
     out->month = amount(&cost.month);
     out->year = amount(&cost.year);
-    out->month_usd_ci = eco_span_of(eco_step_round(cost.month_lo.usd, 4),
-                                    eco_step_round(cost.month_hi.usd, 4));
+    out->month_usd_ci =
+        eco_span_of(eco_step_round(cost.month_lo.usd, 4), eco_step_round(cost.month_hi.usd, 4));
     out->requests = in.requests_per_month;
     out->j_per_request = eco_step_round(cost.j_per_request, 4);
     out->price_usd_per_kwh = eco_some(in.price_usd_per_kwh);

@@ -123,10 +123,10 @@ static void fill_published(const struct eco_published_query *q,
 int eco_step_published(struct eco_ctx *ctx, const struct eco_args_estimate *args,
                        struct eco_res_estimate *out, struct eco_err *err)
 {
-    static const char *const notes[] = {
-        "the published site's numbers: its 95 % band holds 15 of 29 anchors when they are left out; "
-        "see docs/calibration.md",
-        "hopper has no data: the ampere curve is borrowed"};
+    static const char *const notes[] = {"the published site's numbers: its 95 % band holds 15 of "
+                                        "29 anchors when they are left out; "
+                                        "see docs/calibration.md",
+                                        "hopper has no data: the ampere curve is borrowed"};
     const struct eco_published_tables *tables = eco_dataset_published();
     struct eco_published_query q = {.batch = (double)args->load.batch,
                                     .ctx = args->load.ctx > 0 ? (double)args->load.ctx : 2048};

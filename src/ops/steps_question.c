@@ -1,6 +1,6 @@
 /* Understand the question: which model, which card, how it is run. */
-#include "base/num.h"
 #include "base/buf.h"
+#include "base/num.h"
 #include "dataset/dataset.h"
 #include "model/model.h"
 #include "steps.h"
@@ -160,8 +160,10 @@ static int card_by_name(const char *name, struct eco_question *q, struct eco_err
     }
     q->arch = arch;
     q->gpu_name = eco_arena_strdup(q->ctx->arena, name, strlen(name));
-    eco_step_note(q, "'%s' is not in the card table; its class %s answers, without time, memory "
-                     "and absolute energy of this card", name, eco_arch_name(arch));
+    eco_step_note(q,
+                  "'%s' is not in the card table; its class %s answers, without time, memory "
+                  "and absolute energy of this card",
+                  name, eco_arch_name(arch));
     return 0;
 }
 
@@ -180,13 +182,15 @@ static int class_by_name(const char *name, enum eco_arch *out, struct eco_err *e
             nearest = d, best = known;
         }
     }
-    return eco_err_set(err, ECO_E_UNKNOWN_NAME, "arch", best ? "unknown arch '%.40s': did you mean '%s'?"
-                       : "unknown arch '%.40s': one of turing, ampere, ada, hopper, blackwell …",
-                       name, best ? best : "");
+    return eco_err_set(
+        err, ECO_E_UNKNOWN_NAME, "arch",
+        best ? "unknown arch '%.40s': did you mean '%s'?"
+             : "unknown arch '%.40s': one of turing, ampere, ada, hopper, blackwell …",
+        name, best ? best : "");
 }
 
-static int target_card(struct eco_ctx *ctx, const struct eco_args_target *t,
-                       struct eco_question *q, struct eco_err *err)
+static int target_card(struct eco_ctx *ctx, const struct eco_args_target *t, struct eco_question *q,
+                       struct eco_err *err)
 {
     int rc;
     if (t->gpu) {
@@ -220,8 +224,9 @@ static void advise_to_measure(struct eco_question *q)
 {
     const char *vendor = eco_arch_vendor(q->arch);
     if (strcmp(vendor, "nvidia") != 0) {
-        eco_step_note(q, "nothing was measured on %s cards: this is the population's answer with the "
-                         "population's width; measure it: ecocompute measure %s",
+        eco_step_note(q,
+                      "nothing was measured on %s cards: this is the population's answer with the "
+                      "population's width; measure it: ecocompute measure %s",
                       vendor[0] ? vendor : "such", q->model.name);
     }
 }
@@ -251,11 +256,13 @@ int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct 
     q->prompt_tokens = (int)l->prompt_tokens;
     q->gen_tokens = (int)l->gen_tokens;
     q->context_given = l->ctx > 0;
-    q->context_tokens = q->context_given ? (double)l->ctx : (double)(l->prompt_tokens + l->gen_tokens);
+    q->context_tokens =
+        q->context_given ? (double)l->ctx : (double)(l->prompt_tokens + l->gen_tokens);
     q->engine = l->engine ? eco_engine_parse(l->engine, strlen(l->engine)) : ECO_ENGINE_UNKNOWN;
     if (q->batch > ECO_PREDICT_MAX_BATCH) {
-        return eco_err_set(err, ECO_E_RANGE, "batch", "'batch' must be from 1 to %g sequences, not %g",
-                           ECO_PREDICT_MAX_BATCH, q->batch);
+        return eco_err_set(err, ECO_E_RANGE, "batch",
+                           "'batch' must be from 1 to %g sequences, not %g", ECO_PREDICT_MAX_BATCH,
+                           q->batch);
     }
     if (q->context_tokens > ECO_PREDICT_MAX_CONTEXT) {
         return eco_err_set(err, ECO_E_RANGE, "ctx", "'ctx' must be from 1 to %g tokens, not %g",
@@ -266,8 +273,9 @@ int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct 
                       q->model.name, q->model.max_context);
     }
     if (q->batch > 64 || q->context_tokens > 4096) {
-        eco_step_note(q, "beyond batch 64 or 4096 tokens the batch and context model carries the answer, "
-                         "not measurements of your setting: measure before you deploy");
+        eco_step_note(
+            q, "beyond batch 64 or 4096 tokens the batch and context model carries the answer, "
+               "not measurements of your setting: measure before you deploy");
     }
     return 0;
 }
@@ -290,7 +298,8 @@ static int unknown_precision(const char *text, const char *arg, struct eco_err *
     }
     return eco_err_set(err, ECO_E_UNKNOWN_NAME, arg,
                        "unknown precision '%.40s': FP16, FP8, INT8-MIXED, INT8-PURE, NF4, NF4-DQ, "
-                       "GPTQ-INT4, AWQ-INT4, NVFP4, MXFP4, GGUF-Q4_K_M …", text);
+                       "GPTQ-INT4, AWQ-INT4, NVFP4, MXFP4, GGUF-Q4_K_M …",
+                       text);
 }
 
 int eco_step_precision(const char *text, enum eco_precision fallback, const char *arg,
@@ -324,8 +333,9 @@ void eco_step_fill_input(const struct eco_question *q, struct eco_res_input *out
         .ctx = (int64_t)q->context_tokens,
         .prompt_tokens = q->prompt_tokens,
         .gen_tokens = q->gen_tokens,
-        .engine = q->engine != ECO_ENGINE_UNKNOWN ? eco_engine_name(q->engine)
-                                                  : eco_engine_name(eco_predict_usual_engine(q->precision)),
+        .engine = q->engine != ECO_ENGINE_UNKNOWN
+                      ? eco_engine_name(q->engine)
+                      : eco_engine_name(eco_predict_usual_engine(q->precision)),
     };
     char *name = eco_arena_strdup(q->ctx->arena, q->model.name, strlen(q->model.name));
     out->model = q->known_model ? name : NULL;

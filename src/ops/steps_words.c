@@ -52,18 +52,21 @@ const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a)
     const char *name = eco_precision_name(a->precision);
     const struct eco_band *d = &a->change.delta_pct;
     if (a->baseline) {
-        return eco_step_fmt(ctx, "%s is the 16-bit baseline itself: no change, by definition", name);
+        return eco_step_fmt(ctx, "%s is the 16-bit baseline itself: no change, by definition",
+                            name);
     }
     const char *mid = eco_step_pct(ctx, d->median, d->lo95, d->hi95);
     const char *lo = eco_step_pct(ctx, d->lo95, d->lo95, d->hi95);
     const char *hi = eco_step_pct(ctx, d->hi95, d->lo95, d->hi95);
     const char *place = eco_step_where(q);
     if (a->change.recommendation == ECO_REC_DEPENDS) {
-        return eco_step_fmt(ctx, "%s may lower or raise the energy of %s on %s: %s %% per token, but "
-                                 "the 95 %% range (%s to %s %%) holds zero", name, what(q), place,
-                            mid, lo, hi);
+        return eco_step_fmt(ctx,
+                            "%s may lower or raise the energy of %s on %s: %s %% per token, but "
+                            "the 95 %% range (%s to %s %%) holds zero",
+                            name, what(q), place, mid, lo, hi);
     }
-    return eco_step_fmt(ctx, "%s %s the energy of %s on %s: %s %% per token (95 %% range %s to %s %%)",
+    return eco_step_fmt(ctx,
+                        "%s %s the energy of %s on %s: %s %% per token (95 %% range %s to %s %%)",
                         name, a->change.recommendation == ECO_REC_QUANTIZE ? "lowers" : "raises",
                         what(q), place, mid, lo, hi);
 }
@@ -81,15 +84,20 @@ static const char *mechanism(enum eco_precision p, bool saves)
                      "launches and conversions in every layer"
                    : "INT8 arithmetic without the outlier split, still converted at every layer";
     case ECO_FAM_FP8:
-        return "FP8 depends on the kernel path: compiled kernels halve the traffic, eager mode does not";
+        return "FP8 depends on the kernel path: compiled kernels halve the traffic, eager mode "
+               "does not";
     case ECO_FAM_W4:
     case ECO_FAM_W8:
-        return "fused kernels win while weight traffic limits (small batch) and lose when arithmetic "
+        return "fused kernels win while weight traffic limits (small batch) and lose when "
+               "arithmetic "
                "does (large batch)";
-    case ECO_FAM_GGUF: return "llama.cpp unpacks inside its kernels, so fewer bytes are less energy";
-    case ECO_FAM_FP4: return "4-bit floats with fused kernels: fewer bytes a token";
+    case ECO_FAM_GGUF:
+        return "llama.cpp unpacks inside its kernels, so fewer bytes are less energy";
+    case ECO_FAM_FP4:
+        return "4-bit floats with fused kernels: fewer bytes a token";
     case ECO_FAM_FLOAT:
-    case ECO_FAM_NONE: break;
+    case ECO_FAM_NONE:
+        break;
     }
     return "the bytes read per token decide";
 }
@@ -104,9 +112,10 @@ const char *eco_step_reason(struct eco_question *q, const struct eco_answer *a)
     const char *why = mechanism(a->precision, c->delta_pct.median < 0);
     if (c->crossover.have) {
         bool above = size >= c->crossover.median;
-        return eco_step_fmt(q->ctx, "the sign changes at about %.2g billion parameters on this card "
-                                    "and this model is %s it (%.3g): %s", c->crossover.median,
-                            above ? "above" : "below", size, why);
+        return eco_step_fmt(q->ctx,
+                            "the sign changes at about %.2g billion parameters on this card "
+                            "and this model is %s it (%.3g): %s",
+                            c->crossover.median, above ? "above" : "below", size, why);
     }
     if (c->flip_batch.have) {
         return eco_step_fmt(q->ctx, "the sign changes at about batch %.2g; you run %g: %s",
@@ -156,7 +165,8 @@ const struct eco_res_band *eco_step_band(struct eco_question *q, const struct ec
 
 const struct eco_res_energy *eco_step_energy(struct eco_question *q, const struct eco_answer *a)
 {
-    struct eco_res_energy *out = a->have_energy ? eco_arena_alloc(q->ctx->arena, sizeof(*out)) : NULL;
+    struct eco_res_energy *out =
+        a->have_energy ? eco_arena_alloc(q->ctx->arena, sizeof(*out)) : NULL;
     if (out) {
         const struct eco_band *f = &a->fp16.j_per_1k, *e = &a->energy.j_per_1k;
         *out = (struct eco_res_energy){
@@ -221,7 +231,8 @@ void eco_step_provenance(struct eco_question *q, int n_points, int n_sessions,
         .data_sha256 = eco_dataset_digest_all(),
         .rows = n_points,
         .sessions = n_sessions,
-        .citation = eco_step_fmt(q->ctx, "%d measured pairs from %d sessions of grades A to C; data: "
-                                         "EcoCompute, CC BY 4.0, doi:10.5281/zenodo.19647290",
+        .citation = eco_step_fmt(q->ctx,
+                                 "%d measured pairs from %d sessions of grades A to C; data: "
+                                 "EcoCompute, CC BY 4.0, doi:10.5281/zenodo.19647290",
                                  n_points, n_sessions)};
 }

@@ -37,7 +37,8 @@ static enum eco_tone tone_of(const char *recommendation)
 static void change_lines(struct eco_doc *d, const struct eco_res_estimate *r)
 {
     if (r->bands) {
-        eco_doc_kv(d, "change", "%s%.1f %% per token; half of all sessions between %s%.1f and %s%.1f %%",
+        eco_doc_kv(d, "change",
+                   "%s%.1f %% per token; half of all sessions between %s%.1f and %s%.1f %%",
                    sign(r->delta_pct), r->delta_pct < 0 ? -r->delta_pct : r->delta_pct,
                    sign(r->bands->lo50), r->bands->lo50 < 0 ? -r->bands->lo50 : r->bands->lo50,
                    sign(r->bands->hi50), r->bands->hi50 < 0 ? -r->bands->hi50 : r->bands->hi50);
@@ -66,13 +67,14 @@ static void absolute_lines(struct eco_doc *d, const struct eco_res_estimate *r)
                    r->energy->j_per_1k, r->energy->fp16_j_per_1k, r->energy->basis);
     }
     if (r->latency) {
-        eco_doc_kv(d, "speed", "%.3g tokens/s, %.3g ms per token, first after %.3g ms (modelled, %s bound)",
+        eco_doc_kv(d, "speed",
+                   "%.3g tokens/s, %.3g ms per token, first after %.3g ms (modelled, %s bound)",
                    r->latency->tokens_per_s, r->latency->tpot_ms, r->latency->ttft_ms,
                    r->latency->bound);
     }
     if (r->memory && r->memory->card_gb.have) {
-        eco_doc_kv(d, "memory", "%.1f of %.4g GB (weights %.1f, 16 bit %.1f)%s", r->memory->total_gb,
-                   r->memory->card_gb.v, r->weight_gb, r->weight_gb_fp16,
+        eco_doc_kv(d, "memory", "%.1f of %.4g GB (weights %.1f, 16 bit %.1f)%s",
+                   r->memory->total_gb, r->memory->card_gb.v, r->weight_gb, r->weight_gb_fp16,
                    r->memory->fits ? "" : ": does not fit");
     } else {
         eco_doc_kv(d, "weights", "%.2f GB (16 bit %.2f GB)", r->weight_gb, r->weight_gb_fp16);
@@ -101,7 +103,8 @@ static void anchors_table(struct eco_doc *d, const struct eco_list *anchors)
         eco_doc_cell(d, "%s", a->precision);
         eco_doc_cell(d, "%.3g", a->params_b);
         eco_doc_cell(d, "%.3g", a->batch.have ? a->batch.v : 1.0);
-        eco_doc_cell(d, "%s%.1f", sign(a->delta_pct), a->delta_pct < 0 ? -a->delta_pct : a->delta_pct);
+        eco_doc_cell(d, "%s%.1f", sign(a->delta_pct),
+                     a->delta_pct < 0 ? -a->delta_pct : a->delta_pct);
         eco_doc_cell(d, a->n.have ? "%.0f" : "", a->n.v);
     }
     eco_doc_table_end(d);
@@ -118,7 +121,8 @@ static void next_steps(struct eco_doc *d, const struct eco_res_estimate *r)
     snprintf(size, sizeof(size), "--params-b %g", in->params_b);
     const char *model = in->model ? in->model : size;
     char card[96];
-    snprintf(card, sizeof(card), in->gpu ? "--gpu \"%s\"" : "--arch %s", in->gpu ? in->gpu : in->arch);
+    snprintf(card, sizeof(card), in->gpu ? "--gpu \"%s\"" : "--arch %s",
+             in->gpu ? in->gpu : in->arch);
     eco_doc_heading(d, "Next");
     snprintf(command, sizeof(command), "ecocompute compare %s %s", model, card);
     eco_doc_next(d, command, "all precisions side by side");
@@ -281,16 +285,18 @@ static void diagnose_figures(struct eco_doc *d, const struct eco_res_diagnose *r
                    r->speed_dev_pct.v < 0 ? -r->speed_dev_pct.v : r->speed_dev_pct.v);
     }
     if (r->j_per_1k.have && r->expect_j_per_1k.have) {
-        eco_doc_kv(d, "J per 1k tokens", "%.4g; expected %.4g (95 %% range %.4g to %.4g): %s%.0f %%",
-                   r->j_per_1k.v, r->expect_j_per_1k.v, r->expect_j_per_1k_ci.lo,
-                   r->expect_j_per_1k_ci.hi, sign(r->energy_dev_pct.v),
+        eco_doc_kv(d, "J per 1k tokens",
+                   "%.4g; expected %.4g (95 %% range %.4g to %.4g): %s%.0f %%", r->j_per_1k.v,
+                   r->expect_j_per_1k.v, r->expect_j_per_1k_ci.lo, r->expect_j_per_1k_ci.hi,
+                   sign(r->energy_dev_pct.v),
                    r->energy_dev_pct.v < 0 ? -r->energy_dev_pct.v : r->energy_dev_pct.v);
     }
     if (r->power_w.have) {
         eco_doc_kv(d, "board power", "%.4g W", r->power_w.v);
     }
     if (r->inconsistency_pct.have) {
-        eco_doc_kv(d, "consistency", "power over throughput and the energy you gave differ by %.2g %%",
+        eco_doc_kv(d, "consistency",
+                   "power over throughput and the energy you gave differ by %.2g %%",
                    r->inconsistency_pct.v);
     }
 }
@@ -347,7 +353,8 @@ void eco_view_cost(struct eco_doc *d, const void *result)
     eco_doc_heading(d, "A month");
     eco_doc_table(d, "|precision|>batch|>J per 1k|>kWh|>$|>kg CO2|>$ a year|>rental $");
     for (size_t i = 0; i < r->options.n; i++) {
-        const struct eco_res_cost_option *o = (const struct eco_res_cost_option *)r->options.items + i;
+        const struct eco_res_cost_option *o =
+            (const struct eco_res_cost_option *)r->options.items + i;
         eco_doc_cell(d, "%s", o->label);
         eco_doc_cell(d, "%s", o->precision);
         eco_doc_cell(d, "%lld", (long long)o->batch);

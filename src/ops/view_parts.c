@@ -4,7 +4,7 @@
 
 static enum eco_tone tone_of(const char *severity)
 {
-    return strcmp(severity, "critical") == 0 ? ECO_TONE_BAD
+    return strcmp(severity, "critical") == 0  ? ECO_TONE_BAD
            : strcmp(severity, "warning") == 0 ? ECO_TONE_WARN
                                               : ECO_TONE_QUIET;
 }
@@ -15,9 +15,10 @@ void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts)
         const struct eco_res_alert *a = (const struct eco_res_alert *)alerts->items + i;
         const char *mark = d->ascii ? "!" : "▲";
         if (a->effect_pct.have && a->effect_ci.have) {
-            eco_doc_verdict(d, tone_of(a->severity),
-                            "%s %s: computed for this card and size %+.3g %% (95 %% range %+.3g to %+.3g)",
-                            mark, a->name, a->effect_pct.v, a->effect_ci.lo, a->effect_ci.hi);
+            eco_doc_verdict(
+                d, tone_of(a->severity),
+                "%s %s: computed for this card and size %+.3g %% (95 %% range %+.3g to %+.3g)",
+                mark, a->name, a->effect_pct.v, a->effect_ci.lo, a->effect_ci.hi);
         } else {
             eco_doc_verdict(d, tone_of(a->severity), "%s %s", mark, a->name);
         }
@@ -40,16 +41,17 @@ void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts)
 void eco_view_bill_line(struct eco_doc *d, const struct eco_res_bill *b)
 {
     if (!b->month.usd.have) {
-        eco_doc_kv(d, "a month", "%.4g kWh for %.0f requests (no tariff for %s: --price)", b->month.kwh,
-                   b->requests, b->region);
+        eco_doc_kv(d, "a month", "%.4g kWh for %.0f requests (no tariff for %s: --price)",
+                   b->month.kwh, b->requests, b->region);
         return;
     }
     if (b->saving_usd.have) {
-        eco_doc_kv(d, "a month", "$%.4g for %.0f requests, %s: %s$%.3g against 16 bit", b->month.usd.v,
-                   b->requests, b->region, b->saving_usd.v < 0 ? "+" : "−",
+        eco_doc_kv(d, "a month", "$%.4g for %.0f requests, %s: %s$%.3g against 16 bit",
+                   b->month.usd.v, b->requests, b->region, b->saving_usd.v < 0 ? "+" : "−",
                    b->saving_usd.v < 0 ? -b->saving_usd.v : b->saving_usd.v);
     } else {
-        eco_doc_kv(d, "a month", "$%.4g for %.0f requests, %s", b->month.usd.v, b->requests, b->region);
+        eco_doc_kv(d, "a month", "$%.4g for %.0f requests, %s", b->month.usd.v, b->requests,
+                   b->region);
     }
 }
 
@@ -58,8 +60,9 @@ void eco_view_bill(struct eco_doc *d, const struct eco_res_bill *b)
     eco_doc_heading(d, "Cost and carbon of a month");
     eco_doc_kv(d, "electricity", "%.4g kWh, %.3g J a request", b->month.kwh, b->j_per_request);
     if (b->month.usd.have) {
-        eco_doc_kv(d, "cost", "$%.4g (95 %% range $%.3g to $%.3g) at $%.4g per kWh, %s", b->month.usd.v,
-                   b->month_usd_ci.lo, b->month_usd_ci.hi, b->price_usd_per_kwh.v, b->region);
+        eco_doc_kv(d, "cost", "$%.4g (95 %% range $%.3g to $%.3g) at $%.4g per kWh, %s",
+                   b->month.usd.v, b->month_usd_ci.lo, b->month_usd_ci.hi, b->price_usd_per_kwh.v,
+                   b->region);
     }
     if (b->month.kgco2.have) {
         eco_doc_kv(d, "carbon", "%.4g kg CO2 at %.4g g per kWh (%s)", b->month.kgco2.v,

@@ -54,7 +54,8 @@ static void findings(struct eco_doc *d, const struct eco_res_data *r)
                     r->findings.n, (long long)r->checked);
     for (size_t i = 0; i < r->findings.n; i++) {
         const struct eco_res_finding *f = (const struct eco_res_finding *)r->findings.items + i;
-        eco_doc_item(d, "line %lld, %s (%s): %s", (long long)f->line, f->check, f->severity, f->message);
+        eco_doc_item(d, "line %lld, %s (%s): %s", (long long)f->line, f->check, f->severity,
+                     f->message);
     }
 }
 
@@ -163,7 +164,8 @@ void eco_view_doctor(struct eco_doc *d, const void *result)
     sources(d, &r->sources);
     if (none) {
         eco_doc_heading(d, "Next");
-        eco_doc_next(d, "ecocompute estimate Qwen2.5-7B rtx4090 NF4", "the data set answers meanwhile");
+        eco_doc_next(d, "ecocompute estimate Qwen2.5-7B rtx4090 NF4",
+                     "the data set answers meanwhile");
     }
 }
 
@@ -191,7 +193,8 @@ void eco_view_report(struct eco_doc *d, const void *result)
     } else if (r->document) {
         eco_doc_raw(d, r->document);
     } else if (r->points.n) {
-        eco_doc_table(d, ">size B|>change %|precision|card|class|basis|>published curve %|inside its band");
+        eco_doc_table(
+            d, ">size B|>change %|precision|card|class|basis|>published curve %|inside its band");
         for (size_t i = 0; i < r->points.n; i++) {
             const struct eco_res_point *p = (const struct eco_res_point *)r->points.items + i;
             eco_doc_cell(d, "%.4g", p->N);

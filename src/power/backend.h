@@ -31,7 +31,7 @@ extern const struct eco_power_backend *const eco_power_backends[]; /* NULL-ended
 size_t eco_power_probe_all(const struct eco_power_roots *roots, struct eco_arena *arena,
                            struct eco_run_source *out, size_t cap);
 
-/** The name of the first NVIDIA GPU as the driver says it, or NULL. Reads /proc, loads no library. */
+/** The first NVIDIA GPU's name as the driver says it, or NULL. Reads /proc, loads no library. */
 const char *eco_power_gpu_name(struct eco_arena *arena);
 
 extern const struct eco_power_backend eco_power_nvml, eco_power_rapl, eco_power_amdgpu,

@@ -49,8 +49,8 @@ static bool open_library(struct nvml *n, const char *path)
 
 static const char *why(const struct nvml *n, struct eco_arena *arena, const char *call, int rc)
 {
-    return eco_arena_printf(arena, "%s: %s (%d)", call, n->error_text ? n->error_text(rc) : "failed",
-                            rc);
+    return eco_arena_printf(arena, "%s: %s (%d)", call,
+                            n->error_text ? n->error_text(rc) : "failed", rc);
 }
 
 /* One card; a bad one never silences the others. */
@@ -82,8 +82,9 @@ static size_t probe(const struct eco_power_roots *roots, struct eco_arena *arena
     struct nvml n;
     if (!open_library(&n, path)) {
         eco_power_unavailable(out, &eco_power_nvml,
-                              n.lib ? "the library lacks the calls that are needed"
-                                    : eco_arena_printf(arena, "no NVIDIA driver library (%s)", path));
+                              n.lib
+                                  ? "the library lacks the calls that are needed"
+                                  : eco_arena_printf(arena, "no NVIDIA driver library (%s)", path));
         if (n.lib) {
             dlclose(n.lib);
         }

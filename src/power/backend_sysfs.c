@@ -78,8 +78,9 @@ static size_t probe_rapl(const struct eco_power_roots *roots, struct eco_arena *
         closedir(dir);
     }
     if (n == 0) {
-        eco_power_unavailable(out, &eco_power_rapl,
-                              "no RAPL counters (a virtual machine, or the powercap driver is absent)");
+        eco_power_unavailable(
+            out, &eco_power_rapl,
+            "no RAPL counters (a virtual machine, or the powercap driver is absent)");
         n = 1;
     }
     return n;
@@ -124,8 +125,8 @@ static size_t probe_amdgpu(const struct eco_power_roots *roots, struct eco_arena
                            struct eco_run_source *out, size_t cap)
 {
     static const char *const files[] = {"power1_average", "power1_input", NULL};
-    return probe_hwmon(&eco_power_amdgpu, roots, " amdgpu ", files, "no AMD GPU with a power sensor",
-                       arena, out, cap);
+    return probe_hwmon(&eco_power_amdgpu, roots, " amdgpu ", files,
+                       "no AMD GPU with a power sensor", arena, out, cap);
 }
 
 static size_t probe_intel(const struct eco_power_roots *roots, struct eco_arena *arena,

@@ -71,7 +71,7 @@ static void test_numbers_are_never_coerced(void **state)
 {
     struct fixture *f = *state;
     static const char *const bad[] = {"13abc", "7B", "",    " 7", "7 ",  "0x10", "nan",
-                                      "inf",   "1e",  "--7", ".",  "1,5", "１",   "1e400"};
+                                      "inf",   "1e", "--7", ".",  "1,5", "１",   "1e400"};
     for (size_t i = 0; i < ECO_COUNT(bad); i++) {
         f->args.head.have = 0;
         assert_int_not_equal(set(f, "params_b", bad[i]), 0);
@@ -120,13 +120,24 @@ static void test_twice_is_refused(void **state)
 static void test_json_kinds(void **state)
 {
     struct fixture *f = *state;
-    static const char *const bad[] = {
-        "{\"params_b\": [7]}",      "{\"params_b\": {}}",     "{\"params_b\": true}",
-        "{\"params_b\": \"7B\"}",   "{\"params_b\": \"\"}",   "{\"params_b\": -1}",
-        "{\"batch\": 1.5}",         "{\"batch\": false}",     "{\"arch\": 1}",
-        "{\"precision\": []}",      "{\"precision\": \"\"}",  "{\"production\": 1}",
-        "{\"production\": \"yes\"}", "{\"nothing\": 1}",       "[1]",
-        "7",                        "null",                    "{\"model\": \"a\\u0000b\"}"};
+    static const char *const bad[] = {"{\"params_b\": [7]}",
+                                      "{\"params_b\": {}}",
+                                      "{\"params_b\": true}",
+                                      "{\"params_b\": \"7B\"}",
+                                      "{\"params_b\": \"\"}",
+                                      "{\"params_b\": -1}",
+                                      "{\"batch\": 1.5}",
+                                      "{\"batch\": false}",
+                                      "{\"arch\": 1}",
+                                      "{\"precision\": []}",
+                                      "{\"precision\": \"\"}",
+                                      "{\"production\": 1}",
+                                      "{\"production\": \"yes\"}",
+                                      "{\"nothing\": 1}",
+                                      "[1]",
+                                      "7",
+                                      "null",
+                                      "{\"model\": \"a\\u0000b\"}"};
     for (size_t i = 0; i < ECO_COUNT(bad); i++) {
         f->args.head.have = 0;
         if (set_json(f, bad[i]) == 0) {
@@ -178,11 +189,16 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_defaults),          T(test_names_and_aliases),
-        T(test_numbers_are_never_coerced), T(test_range_is_named),
-        T(test_choices_suggest),   T(test_unknown_parameter_suggests),
-        T(test_twice_is_refused),  T(test_json_kinds),
-        T(test_native_parameters_stay_native), T(test_long_text_is_refused),
+        T(test_defaults),
+        T(test_names_and_aliases),
+        T(test_numbers_are_never_coerced),
+        T(test_range_is_named),
+        T(test_choices_suggest),
+        T(test_unknown_parameter_suggests),
+        T(test_twice_is_refused),
+        T(test_json_kinds),
+        T(test_native_parameters_stay_native),
+        T(test_long_text_is_refused),
         T(test_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,8 @@ static void make(enum eco_doc_kind kind, struct eco_buf *out, int width)
     eco_doc_init(&d, kind, out, &arena, width);
     eco_doc_verdict(&d, ECO_TONE_GOOD, "saves <b>%d</b> | %%", 5);
     eco_doc_heading(&d, "Figures");
-    eco_doc_kv(&d, "change", "%s", "a rather long text that has to be broken somewhere because it is long");
+    eco_doc_kv(&d, "change", "%s",
+               "a rather long text that has to be broken somewhere because it is long");
     eco_doc_table(&d, "name|>value");
     eco_doc_cell(&d, "%s", "a|b");
     eco_doc_cell(&d, "%d", 7);

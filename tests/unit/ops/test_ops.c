@@ -47,8 +47,8 @@ static void test_parameters(void **state)
             for (const char *a = p->alias; a && *a;) {
                 size_t n = strcspn(a, " ");
                 if (eco_args_find(op, a, n) != p) {
-                    fail_msg("%s: alias '%.*s' of '%s' means another parameter", op->name, (int)n, a,
-                             p->name);
+                    fail_msg("%s: alias '%.*s' of '%s' means another parameter", op->name, (int)n,
+                             a, p->name);
                 }
                 a += n + (a[n] == ' ');
             }
@@ -119,7 +119,9 @@ static void test_estimate_is_consistent(void **state)
     begin(&s);
     assert_int_equal(run(&s, "estimate",
                          "{\"model\": \"Qwen/Qwen2.5-7B-Instruct\", \"gpu\": \"rtx4090\", "
-                         "\"precision\": \"NF4\"}", &r), 0);
+                         "\"precision\": \"NF4\"}",
+                         &r),
+                     0);
     assert_true(r.ci.have && r.ci.lo <= r.delta_pct && r.delta_pct <= r.ci.hi);
     assert_non_null(r.bands);
     assert_true(r.bands->lo95 <= r.bands->lo80 && r.bands->lo80 <= r.bands->lo50 &&
@@ -142,7 +144,8 @@ static void test_baseline_changes_nothing(void **state)
     struct session s;
     struct eco_res_estimate r;
     begin(&s);
-    assert_int_equal(run(&s, "estimate", "{\"N\": 7, \"arch\": \"ada\", \"precision\": \"fp16\"}", &r), 0);
+    assert_int_equal(
+        run(&s, "estimate", "{\"N\": 7, \"arch\": \"ada\", \"precision\": \"fp16\"}", &r), 0);
     assert_near(r.delta_pct, 0, 0);
     assert_string_equal(r.recommendation, "baseline");
     eco_arena_done(&s.arena);
@@ -156,7 +159,8 @@ static void test_refusals_name_the_way_out(void **state)
     } cases[] = {
         {"estimate", "{\"N\": 7, \"gpu\": \"rtx4900\"}", "did you mean"},
         {"estimate", "{\"model\": \"Qwen2.5-7C\", \"gpu\": \"rtx4090\"}", "did you mean"},
-        {"estimate", "{\"N\": 7, \"gpu\": \"rtx4090\", \"precision\": \"NF5\"}", "did you mean NF4"},
+        {"estimate", "{\"N\": 7, \"gpu\": \"rtx4090\", \"precision\": \"NF5\"}",
+         "did you mean NF4"},
         {"estimate", "{\"N\": 7, \"gpu\": \"rtx4090\", \"region\": \"Frankreich\"}", "region"},
         {"estimate", "{\"gpu\": \"rtx4090\"}", "no model"},
         {"estimate", "{\"N\": 7, \"gpu\": \"rtx4090\", \"arch\": \"turing\"}", "contradicts"},
@@ -189,8 +193,9 @@ static void test_results_are_json(void **state)
     static const char *const cases[][2] = {
         {"estimate", "{\"N\": 0.2, \"arch\": \"gaudi\", \"precision\": \"GGUF-Q2_K\"}"},
         {"estimate", "{\"N\": 700, \"gpu\": \"mi300x\", \"precision\": \"MXFP4\", \"batch\": 512}"},
-        {"estimate", "{\"model\": \"deepseek-ai/DeepSeek-V3\", \"gpu\": \"h100\", \"precision\": \"FP8\", "
-                     "\"engine\": \"vllm\", \"batch\": 64, \"ctx\": 8192}"},
+        {"estimate",
+         "{\"model\": \"deepseek-ai/DeepSeek-V3\", \"gpu\": \"h100\", \"precision\": \"FP8\", "
+         "\"engine\": \"vllm\", \"batch\": 64, \"ctx\": 8192}"},
         {"compare", "{\"N\": 13, \"gpu\": \"t4\"}"},
         {"optimize", "{\"N\": 70, \"gpu\": \"t4\"}"},
         {"optimize", "{\"model\": \"Qwen2.5-3B\", \"gpus\": [\"rtx4090\", \"a100\"], "

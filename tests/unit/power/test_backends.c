@@ -56,7 +56,7 @@ static void test_nothing_there(void **state)
 static void test_fake_sysfs(void **state)
 {
     (void)state;
-    char root[] = "/tmp/eco-sysfs-XXXXXX";
+    char root[] = "eco-sysfs-XXXXXX";
     struct eco_arena arena;
     struct eco_run_source s[CAP];
     assert_non_null(mkdtemp(root));

@@ -1,4 +1,4 @@
-#include "host.h"
+#include "native_host.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -11,7 +11,8 @@
 
 #define FILE_LIMIT ((size_t)64 << 20)
 
-static int read_file(struct eco_ctx *ctx, const char *path, struct eco_str *out, struct eco_err *err)
+static int read_file(struct eco_ctx *ctx, const char *path, struct eco_str *out,
+                     struct eco_err *err)
 {
     struct eco_buf b = ECO_BUF_INIT;
     int rc = eco_file_read(path, FILE_LIMIT, &b, err);
@@ -24,7 +25,7 @@ static int read_file(struct eco_ctx *ctx, const char *path, struct eco_str *out,
     return rc;
 }
 
-void cli_host_init(struct eco_ctx *ctx, struct eco_arena *arena)
+void eco_host_init(struct eco_ctx *ctx, struct eco_arena *arena)
 {
     memset(ctx, 0, sizeof(*ctx));
     ctx->arena = arena;
