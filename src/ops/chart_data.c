@@ -2,7 +2,7 @@
 
 #include "base/num.h"
 #include "dataset/dataset.h"
-#include "dataset/predictor.h"
+#include "dataset/predictor_default.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "args.h"
 #include "base/num.h"
 #include "dataset/dataset.h"
-#include "dataset/predictor.h"
+#include "dataset/predictor_default.h"
 #include "eco_optimize.h"
 #include "eco_published.h"
 #include "runs.h"
@@ -630,7 +630,7 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
     q.money = &a->money;
     out->objective = a->objective;
     out->calibration = published ? "published" : "ecocompute";
-    struct lists lists;
+    struct lists lists = {0};
     rc = make_lists(ctx, a, &lists, err);
     rc = rc          ? rc
          : published ? optimize_published(ctx, a, &lists, &q, out, err)

@@ -1,10 +1,21 @@
 /* Compute: the change, the joules, the time, the memory, the traps, the bill. */
+#include "core/predict_fit.h"
 #include "dataset/dataset.h"
-#include "dataset/predictor.h"
+#include "dataset/predictor_default.h"
 #include "steps.h"
 
 #include <math.h>
 #include <string.h>
+
+size_t eco_step_data_points(void)
+{
+    return (size_t)eco_predictor_default.n_points;
+}
+
+size_t eco_step_data_sessions(void)
+{
+    return (size_t)eco_predictor_default.n_sessions;
+}
 
 struct eco_opt eco_some(double v)
 {

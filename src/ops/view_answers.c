@@ -195,7 +195,7 @@ void eco_view_optimize(struct eco_doc *d, const void *result)
         config_row(d, "nearest", r->closest_infeasible);
     }
     for (size_t i = 0; i < r->alternatives.n; i++) {
-        char label[8];
+        char label[24];
         snprintf(label, sizeof(label), "%zu", i + 1);
         config_row(d, label, (const struct eco_res_config *)r->alternatives.items + i);
     }
