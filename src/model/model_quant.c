@@ -122,6 +122,8 @@ void eco_config_precision(const struct eco_json *root, const struct eco_json *te
         c->stored = of_method(c->quant_method, q, c);
         return;
     }
+    double bits = number(eco_json_get(root, "quantization"), "bits", 0.0); /* MLX packs words */
+    c->quant_bits = bits == 2.0 || bits == 3.0 || bits == 8.0 ? (int)bits : 0;
     const struct eco_json *places[] = {text, root};
     for (int i = 0; i < 2 && c->stored == ECO_PREC_NONE; i++) {
         c->stored = of_dtype(word(places[i], "torch_dtype"));

@@ -360,11 +360,10 @@ static const struct known_config {
     {"openai-community/gpt2-xl",
      "{'model_type': 'gpt2', 'n_embd': 1600, 'n_layer': 48, 'n_head': 25, 'n_inner': null, "
      "'n_positions': 1024, 'vocab_size': 50257}"},
-    {"facebook/opt-125m",
-     "{'model_type': 'opt', 'hidden_size': 768, 'num_hidden_layers': 12, "
-     "'num_attention_heads': 12, 'ffn_dim': 3072, 'word_embed_proj_dim': 768, "
-     "'max_position_embeddings': 2048, 'do_layer_norm_before': true, "
-     "'_remove_final_layer_norm': false, 'vocab_size': 50272}"},
+    {"facebook/opt-125m", "{'model_type': 'opt', 'hidden_size': 768, 'num_hidden_layers': 12, "
+                          "'num_attention_heads': 12, 'ffn_dim': 3072, 'word_embed_proj_dim': 768, "
+                          "'max_position_embeddings': 2048, 'do_layer_norm_before': true, "
+                          "'_remove_final_layer_norm': false, 'vocab_size': 50272}"},
     {"facebook/opt-1.3b",
      "{'model_type': 'opt', 'hidden_size': 2048, 'num_hidden_layers': 24, "
      "'num_attention_heads': 32, 'ffn_dim': 8192, 'word_embed_proj_dim': 2048, "

@@ -13,8 +13,8 @@ static void test_classes_add_up(void **state)
         struct eco_model m;
         assert_int_equal(eco_model_from_size(sizes[i], NULL, &m, NULL), 0);
         assert_int_equal(m.params_total, (uint64_t)(sizes[i] * 1e9 + 0.5));
-        assert_int_equal(m.params_total, m.params_embedding + m.params_lm_head + m.params_norm +
-                                             m.params_linear);
+        assert_int_equal(m.params_total,
+                         m.params_embedding + m.params_lm_head + m.params_norm + m.params_linear);
         assert_int_equal(m.shape_basis, ECO_BASIS_INTERPOLATED);
         assert_true(m.n_kv_heads >= 1 && m.n_kv_heads <= m.n_heads);
         assert_true(m.hidden >= hidden && m.layers >= layers * 0.8);
@@ -39,8 +39,8 @@ static void test_known_models_are_met_roughly(void **state)
         }
         struct eco_model m;
         assert_int_equal(eco_model_from_size((double)k->params_total / 1e9, NULL, &m, NULL), 0);
-        double nf4 = eco_memory_weight_bytes(&m, ECO_PREC_NF4) /
-                     eco_memory_weight_bytes(k, ECO_PREC_NF4);
+        double nf4 =
+            eco_memory_weight_bytes(&m, ECO_PREC_NF4) / eco_memory_weight_bytes(k, ECO_PREC_NF4);
         n++;
         near_nf4 += fabs(nf4 - 1) < 0.15;
         near_linear += fabs((double)m.layers * m.hidden * m.hidden /
