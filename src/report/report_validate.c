@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_MEMBERS 64 /* rows of one object; test_table_is_well_formed counts them */
+
 struct walk {
     struct eco_report_check *out;
     const struct eco_report_rule *rules, *end;
@@ -153,24 +155,48 @@ static void check_value(struct walk *w, const struct eco_report_rule *rule,
 static void walk_value(struct walk *w, const struct eco_report_rule *rule,
                        const struct eco_json *v);
 
+/* The rows of an object's members, found once an object. */
+struct members {
+    const struct eco_report_rule *rule[MAX_MEMBERS];
+    const char *key[MAX_MEMBERS];
+    size_t key_len[MAX_MEMBERS], count;
+    const struct eco_report_rule *any; /* of "*" */
+};
+
+static void find_members(const struct walk *w, const struct eco_report_rule *rule,
+                         struct members *out)
+{
+    out->count = 0;
+    out->any = NULL;
+    for (const struct eco_report_rule *r = rule + 1; r < w->end && eco_report_rule_within(rule, r);
+         r++) {
+        const char *key = eco_report_rule_key(rule, r);
+        if (!key)
+            continue;
+        if (key[0] == '*') {
+            out->any = r;
+        } else if (out->count < MAX_MEMBERS) {
+            out->rule[out->count] = r;
+            out->key[out->count] = key;
+            out->key_len[out->count++] = strlen(key);
+        }
+    }
+}
+
 /* The members of an object that no row names: those of "*", or a remark under our schema. */
-static void walk_others(struct walk *w, const struct eco_report_rule *rule,
-                        const struct eco_report_rule *any, const struct eco_json *v)
+static void walk_others(struct walk *w, const struct members *members, const struct eco_json *v)
 {
     for (const struct eco_json *m = v->child; m; m = m->next) {
         bool known = false;
-        for (const struct eco_report_rule *r = rule + 1;
-             !known && r < w->end && eco_report_rule_within(rule, r); r++) {
-            const char *key = eco_report_rule_key(rule, r);
-            known = key && strlen(key) == m->key_len && memcmp(key, m->key, m->key_len) == 0 &&
-                    r != any;
-        }
-        if (known)
+        for (size_t i = 0; !known && i < members->count; i++)
+            known = members->key_len[i] == m->key_len &&
+                    memcmp(members->key[i], m->key, m->key_len) == 0;
+        if (known || (!members->any && !w->out->ours))
             continue;
         size_t old = pointer_push(w, m->key, m->key_len);
-        if (any)
-            walk_value(w, any, m);
-        else if (w->out->ours)
+        if (members->any)
+            walk_value(w, members->any, m);
+        else
             find(w, true, "advice", NULL, "is a field this version does not know");
         pointer_cut(w, old);
     }
@@ -179,27 +205,21 @@ static void walk_others(struct walk *w, const struct eco_report_rule *rule,
 static void walk_object(struct walk *w, const struct eco_report_rule *rule,
                         const struct eco_json *v)
 {
-    const struct eco_report_rule *any = NULL;
-    for (const struct eco_report_rule *r = rule + 1; r < w->end && eco_report_rule_within(rule, r);
-         r++) {
-        const char *key = eco_report_rule_key(rule, r);
-        if (!key)
-            continue;
-        if (strcmp(key, "*") == 0) {
-            any = r;
-            continue;
-        }
+    struct members members;
+    find_members(w, rule, &members);
+    for (size_t i = 0; i < members.count; i++) {
+        const char *key = members.key[i];
         const struct eco_json *member = eco_json_get(v, key);
         if (!member) {
-            if (r->required)
+            if (members.rule[i]->required)
                 find(w, false, "required", key, "has no '%s'", key);
             continue;
         }
-        size_t old = pointer_push(w, key, strlen(key));
-        walk_value(w, r, member);
+        size_t old = pointer_push(w, key, members.key_len[i]);
+        walk_value(w, members.rule[i], member);
         pointer_cut(w, old);
     }
-    walk_others(w, rule, any, v);
+    walk_others(w, &members, v);
 }
 
 static void walk_array(struct walk *w, const struct eco_report_rule *rule, const struct eco_json *v)

@@ -149,6 +149,10 @@ static void test_table_is_well_formed(void **state)
             assert_int_equal(parents, 1);
             for (size_t j = start; j < i; j++)
                 assert_true(eco_report_rule_within(&r[start], &r[j]));
+            size_t brothers = 0;
+            for (size_t j = 0; j < n; j++)
+                brothers += eco_report_rule_key(&r[start], &r[j]) != NULL;
+            assert_true(brothers <= 64);
             if (ours) {
                 assert_non_null(r[i].help);
                 assert_true(strlen(r[i].help) > 0);
