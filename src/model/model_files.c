@@ -402,6 +402,9 @@ static int open_gguf(const char *path, struct eco_model *out, struct eco_model_i
     if (rc) {
         return rc;
     }
+    if (s.bytes == 0) {
+        rc = eco_err_set(err, ECO_E_CONTENT, path, "'%.150s' is empty", path);
+    }
     for (size_t want = GGUF_FIRST; rc == 0; want *= 2) {
         unsigned char *bytes = NULL;
         size_t got = 0;

@@ -256,11 +256,11 @@ enum eco_precision eco_tally_precision(const struct eco_tally *t)
 static int shape_by_tensors(const char *file, const struct eco_tally *t, uint64_t params,
                             struct eco_model *m, struct eco_err *err)
 {
-    int rc = eco_model_from_size((double)params / 1e9, "model", m, err);
-    if (rc) {
+    double size = (double)params / 1e9;
+    size = size < ECO_MODEL_MIN_SIZE_B ? ECO_MODEL_MIN_SIZE_B : size;
+    if (params == 0 || eco_model_from_size(size, "model", m, NULL) != 0) {
         return eco_err_set(err, ECO_E_CONTENT, file,
-                           "'%.80s' has %llu parameters and no config.json beside it", file,
-                           (unsigned long long)params);
+                           "'%.100s' lists no parameters, or more than 1e15", file);
     }
     if (t->hidden > 0 && t->hidden <= 1u << 20 && t->vocab <= 1u << 26) {
         m->hidden = (int)t->hidden;
