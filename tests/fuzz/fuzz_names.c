@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct eco_region *region = NULL;
     struct eco_row measured;
     struct eco_err err;
+    int rc;
     enum eco_arch any = eco_dataset_detect_any_arch(s, size, &row);
     enum eco_arch nvidia = eco_dataset_detect_arch(s, size, NULL);
 
@@ -26,9 +27,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (nvidia != ECO_ARCH_UNKNOWN && strcmp(eco_arch_vendor(nvidia), "nvidia") != 0)
         abort();
-    check(eco_dataset_find_gpu(s, size, &gpu, &err), gpu, &err);
-    check(eco_dataset_find_model(s, size, &model, &err), model, &err);
-    check(eco_dataset_find_region(s, size, &region, &err), region, &err);
+    rc = eco_dataset_find_gpu(s, size, &gpu, &err);
+    check(rc, gpu, &err);
+    rc = eco_dataset_find_model(s, size, &model, &err);
+    check(rc, model, &err);
+    rc = eco_dataset_find_region(s, size, &region, &err);
+    check(rc, region, &err);
     eco_dataset_row_by_id(s, size, &measured);
     return 0;
 }
