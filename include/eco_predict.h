@@ -20,9 +20,9 @@
 extern "C" {
 #endif
 
-#define ECO_PREDICT_MAX_POINTS 1024   /* pairs a predictor may hold */
-#define ECO_PREDICT_MAX_ANCHORS 8     /* pairs named in an answer */
-#define ECO_PREDICT_MIN_B 0.01        /* accepted sizes, billions of parameters */
+#define ECO_PREDICT_MAX_POINTS 1024 /* pairs a predictor may hold */
+#define ECO_PREDICT_MAX_ANCHORS 8   /* pairs named in an answer */
+#define ECO_PREDICT_MIN_B 0.01      /* accepted sizes, billions of parameters */
 #define ECO_PREDICT_MAX_B 10000.0
 #define ECO_PREDICT_MAX_BATCH 65536.0
 #define ECO_PREDICT_MAX_CONTEXT 16777216.0
@@ -34,7 +34,7 @@ struct eco_predict_point {
     const char *gpu;         /* canonical card name, one name per card */
     const char *model_id;
     const char *session;
-    const char *source;      /* what "leave one source out" leaves out; "" for our own sessions */
+    const char *source; /* what "leave one source out" leaves out; "" for our own sessions */
     enum eco_arch arch;
     enum eco_precision precision;
     enum eco_engine engine;
@@ -86,10 +86,10 @@ struct eco_predict_anchor {
 
 /** A size or batch at which the sign changes. lo/hi: 95 % interval, cut at the searched range. */
 struct eco_predict_crossing {
-    bool have;              /* the median crosses zero inside the searched range */
-    bool lo_open, hi_open;  /* the interval reaches the end of the searched range */
+    bool have;             /* the median crosses zero inside the searched range */
+    bool lo_open, hi_open; /* the interval reaches the end of the searched range */
     double median, lo, hi;
-    bool saves_above;       /* true: quantization saves above it, else below it */
+    bool saves_above; /* true: quantization saves above it, else below it */
 };
 
 struct eco_predict_answer {
@@ -99,16 +99,16 @@ struct eco_predict_answer {
     enum eco_basis basis;
     enum eco_confidence confidence;
     enum eco_recommendation recommendation; /* by the 95 % band */
-    bool modelled;             /* batch, context or roofline was used beyond the measurements */
-    struct eco_predict_crossing crossover; /* over the size, billions of parameters */
+    bool modelled; /* batch, context or roofline was used beyond the measurements */
+    struct eco_predict_crossing crossover;  /* over the size, billions of parameters */
     struct eco_predict_crossing flip_batch; /* over the batch */
     struct eco_predict_anchor anchors[ECO_PREDICT_MAX_ANCHORS]; /* heaviest first */
     int n_anchors;
-    double distance;   /* |ln N - ln N of the nearest pair of this card and precision|; see have */
+    double distance; /* |ln N - ln N of the nearest pair of this card and precision|; see have */
     bool have_distance;
-    int n_card;        /* pairs of this card and precision */
-    int n_arch;        /* pairs of this architecture and precision */
-    int n_precision;   /* pairs of this precision */
+    int n_card;               /* pairs of this card and precision */
+    int n_arch;               /* pairs of this architecture and precision */
+    int n_precision;          /* pairs of this precision */
     int n_points, n_sessions; /* in the whole model */
 };
 

@@ -26,7 +26,7 @@ static int fail(const struct eco_err *err)
 static int read_points(const char *path, struct eco_arena *arena, struct eco_predict_point **points,
                        int *n, struct eco_err *err)
 {
-    struct eco_buf text = { .limit = LIMIT };
+    struct eco_buf text = {.limit = LIMIT};
     int rc;
 
     rc = eco_file_read(path, LIMIT, &text, err);
@@ -72,10 +72,9 @@ static void print_score(const char *name, const struct eco_crossval_score *s)
 static void print_split(const struct eco_predict_point *points, const char *name,
                         const struct eco_crossval_row *rows, int n_rows, bool own)
 {
-    static const enum eco_precision kinds[] = { ECO_PREC_NF4, ECO_PREC_INT8_MIXED,
-                                                ECO_PREC_INT8_PURE, ECO_PREC_NF4_DQ,
-                                                ECO_PREC_FP8 };
-    struct eco_crossval_filter f = { 0 };
+    static const enum eco_precision kinds[] = {ECO_PREC_NF4, ECO_PREC_INT8_MIXED,
+                                               ECO_PREC_INT8_PURE, ECO_PREC_NF4_DQ, ECO_PREC_FP8};
+    struct eco_crossval_filter f = {0};
     struct eco_crossval_score s;
 
     eco_crossval_score(points, rows, n_rows, &f, &s);
@@ -90,7 +89,7 @@ static void print_split(const struct eco_predict_point *points, const char *name
 static void print_anchors(const struct eco_predict_point *points,
                           const struct eco_crossval_row *rows, int n_rows)
 {
-    struct eco_crossval_filter f = { .anchors = true };
+    struct eco_crossval_filter f = {.anchors = true};
     struct eco_crossval_score s;
 
     eco_crossval_score(points, rows, n_rows, &f, &s);
@@ -112,8 +111,8 @@ static void print_anchors(const struct eco_predict_point *points,
 
 static int run_check(const struct eco_predict_point *points, int n, struct eco_err *err)
 {
-    static const char *const names[] = { "leave one out", "leave one size out",
-                                         "leave one session out", "leave one source out" };
+    static const char *const names[] = {"leave one out", "leave one size out",
+                                        "leave one session out", "leave one source out"};
     size_t bytes = eco_crossval_bytes(n);
     void *memory = malloc(bytes);
     struct eco_crossval_row *rows = calloc((size_t)n, sizeof(*rows));
@@ -159,8 +158,8 @@ static void put_points(FILE *f, const struct eco_predict_point *points, int n)
         put_text(f, p->model_id);
         put_text(f, p->session);
         put_text(f, p->source);
-        fprintf(f, "(enum eco_arch)%d, (enum eco_precision)%d, (enum eco_engine)%d, ",
-                (int)p->arch, (int)p->precision, (int)p->engine);
+        fprintf(f, "(enum eco_arch)%d, (enum eco_precision)%d, (enum eco_engine)%d, ", (int)p->arch,
+                (int)p->precision, (int)p->engine);
         fprintf(f, "(enum eco_grade)%d, %.17g, %.17g, %.17g, %d, %.17g, %.17g, %.17g, %.17g, ",
                 (int)p->grade, p->params_b, p->active_b, p->nominal_b, p->layers, p->linear_b,
                 p->batch, p->context_tokens, p->mem_bw_gbps);
@@ -201,7 +200,8 @@ static void put_predictor(FILE *f, const struct eco_predictor *p)
 
     fputs("/* Written by tools/predictorgen from data/fitted/predictor_*.csv. */\n"
           "#include \"core/predict_fit.h\"\n"
-          "#include \"dataset/predictor_default.h\"\n\n", f);
+          "#include \"dataset/predictor_default.h\"\n\n",
+          f);
     put_points(f, p->points, p->n_points);
     put_ints(f, "card", p->card, p->n_points);
     put_ints(f, "model", p->model, p->n_points);
@@ -213,8 +213,10 @@ static void put_predictor(FILE *f, const struct eco_predictor *p)
     put_doubles(f, "mean", p->mean, n);
     put_doubles(f, "covariance", p->covariance, n * (n + 1) / 2);
     put_floats(f, "weight", p->weight, n * (size_t)p->n_fit);
-    fprintf(f, "const struct eco_predictor eco_predictor_default = {\n"
-               "    points, %d, %d, card, model,\n    { ", p->n_points, p->n_sessions);
+    fprintf(f,
+            "const struct eco_predictor eco_predictor_default = {\n"
+            "    points, %d, %d, card, model,\n    { ",
+            p->n_points, p->n_sessions);
     for (int g = 0; g < ECO_PG_COUNT; g++)
         fprintf(f, "%.17g, ", p->theta[g]);
     fprintf(f, "},\n    %zu, key, mean, covariance, %d, fit_point, weight,\n};\n", n, p->n_fit);
@@ -227,7 +229,7 @@ static int run_gen(const struct eco_predict_point *points, int n, const char *th
     void *memory = malloc(bytes);
     double theta[ECO_PG_COUNT];
     struct eco_predictor p;
-    struct eco_buf text = { .limit = LIMIT };
+    struct eco_buf text = {.limit = LIMIT};
     FILE *f = NULL;
     int rc;
 
@@ -252,11 +254,12 @@ int main(int argc, char **argv)
 {
     struct eco_predict_point *points = NULL;
     struct eco_arena arena;
-    struct eco_err err = { 0 };
+    struct eco_err err = {0};
     int n = 0, rc;
 
     if (argc < 3) {
-        fprintf(stderr, "usage: predictorgen fit|check POINTS.csv | gen POINTS.csv THETA.csv OUT\n");
+        fprintf(stderr,
+                "usage: predictorgen fit|check POINTS.csv | gen POINTS.csv THETA.csv OUT\n");
         return 2;
     }
     eco_arena_init(&arena, 0);

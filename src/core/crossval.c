@@ -21,7 +21,7 @@ struct run {
     const struct eco_predict_point *points;
     int n;
     enum eco_crossval_split split;
-    const double *theta;          /* of the whole set */
+    const double *theta;           /* of the whole set */
     double *hessian, *hessian_all; /* scratch, and the one of the whole set */
     bool *use, *judge, *done;
     void *memory;
@@ -132,10 +132,9 @@ static void carve(struct run *r, void *memory, size_t bytes)
 int eco_crossval_run(const struct eco_predict_point *points, int n_points,
                      enum eco_crossval_split split, void *memory, size_t bytes,
                      struct eco_crossval_row *rows, int *n_rows,
-                     void (*tick)(void *user, int done, int total), void *user,
-                     struct eco_err *err)
+                     void (*tick)(void *user, int done, int total), void *user, struct eco_err *err)
 {
-    struct run r = { .points = points, .n = n_points, .split = split };
+    struct run r = {.points = points, .n = n_points, .split = split};
     double start[ECO_PG_COUNT];
     int total = 0, count = 0, rc;
 
@@ -202,9 +201,8 @@ static double row_error(const struct eco_predict_point *p, const struct eco_cros
     return fabs(truth - 100.0 * expm1(r->mu + shift));
 }
 
-static double kth_error(const struct eco_predict_point *points,
-                        const struct eco_crossval_row *rows, int n_rows,
-                        const struct eco_crossval_filter *f, int k)
+static double kth_error(const struct eco_predict_point *points, const struct eco_crossval_row *rows,
+                        int n_rows, const struct eco_crossval_filter *f, int k)
 {
     for (int i = 0; i < n_rows; i++) {
         double e = row_error(&points[rows[i].point], &rows[i], f->anchors);
@@ -255,7 +253,7 @@ static void add_clusters(const struct eco_predict_point *points,
 
     for (int i = 0; i < n_rows; i++) {
         const struct eco_predict_point *p = &points[rows[i].point];
-        struct eco_crossval_score one = { 0 };
+        struct eco_crossval_score one = {0};
         bool first = true;
 
         if (!is_chosen(p, f))
@@ -283,11 +281,11 @@ static void add_clusters(const struct eco_predict_point *points,
                                  ((s->n_sessions - 1.0) * s->n_sessions));
 }
 
-void eco_crossval_score(const struct eco_predict_point *points,
-                        const struct eco_crossval_row *rows, int n_rows,
-                        const struct eco_crossval_filter *filter, struct eco_crossval_score *out)
+void eco_crossval_score(const struct eco_predict_point *points, const struct eco_crossval_row *rows,
+                        int n_rows, const struct eco_crossval_filter *filter,
+                        struct eco_crossval_score *out)
 {
-    struct eco_crossval_score s = { 0 };
+    struct eco_crossval_score s = {0};
 
     for (int i = 0; i < n_rows; i++) {
         if (is_chosen(&points[rows[i].point], filter))

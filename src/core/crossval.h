@@ -46,21 +46,21 @@ struct eco_crossval_filter {
 
 struct eco_crossval_score {
     int n, n_sessions;
-    double mae, median;        /* of the absolute error, percentage points */
-    double log_mae;            /* of y */
+    double mae, median;                        /* of the absolute error, percentage points */
+    double log_mae;                            /* of y */
     double coverage50, coverage80, coverage95; /* 0..1 */
     int inside95;
-    int inside_lo, inside_hi;  /* of n: counts that the two-sided exact 5 % test lets pass */
+    int inside_lo, inside_hi; /* of n: counts that the two-sided exact 5 % test lets pass */
     bool passes;
-    double interval_score;     /* at 95 %, points: width + 40 times the miss; lower is better */
+    double interval_score; /* at 95 %, points: width + 40 times the miss; lower is better */
     double clustered95, clustered95_sd; /* mean over sessions of their coverage, and its error */
-    double sign_ok;            /* share with the right sign or zero inside the 95 % band */
-    int firm;                  /* bands without zero */
+    double sign_ok;                     /* share with the right sign or zero inside the 95 % band */
+    int firm;                           /* bands without zero */
 };
 
-void eco_crossval_score(const struct eco_predict_point *points,
-                        const struct eco_crossval_row *rows, int n_rows,
-                        const struct eco_crossval_filter *filter, struct eco_crossval_score *out);
+void eco_crossval_score(const struct eco_predict_point *points, const struct eco_crossval_row *rows,
+                        int n_rows, const struct eco_crossval_filter *filter,
+                        struct eco_crossval_score *out);
 
 /** Smallest and largest count of n that the exact two-sided 5 % test does not reject at p. */
 void eco_crossval_binomial_range(int n, double p, int *lo, int *hi);

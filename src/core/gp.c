@@ -184,7 +184,7 @@ int eco_gp_minimize(const struct eco_gp_problem *p, double *theta, double *hessi
         cold_hessian(p, hessian_inverse);
     if (eco_gp_evaluate(p, theta, w, &f, g) != 0)
         return -1;
-    *out = (struct eco_gp_result){ .value = f, .evaluations = 1 };
+    *out = (struct eco_gp_result){.value = f, .evaluations = 1};
     while (out->evaluations < max_evaluations && largest(g, n) > tolerance) {
         double slope = 0.0, step = 1.0;
         bool down = false;
@@ -197,8 +197,7 @@ int eco_gp_minimize(const struct eco_gp_problem *p, double *theta, double *hessi
                 x[i] = theta[i] + step * d[i];
             current = false;
             out->evaluations++;
-            down = eco_gp_evaluate(p, x, w, &f_new, g_new) == 0 &&
-                   f_new <= f + 1e-4 * step * slope;
+            down = eco_gp_evaluate(p, x, w, &f_new, g_new) == 0 && f_new <= f + 1e-4 * step * slope;
             step *= 0.4;
         }
         if (!down)

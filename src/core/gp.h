@@ -17,10 +17,10 @@
 #define ECO_GP_MAX_GROUPS 48
 
 struct eco_gp_problem {
-    int n, m;               /* rows, columns of Phi */
-    int n_groups;           /* column groups and noise groups together */
-    const double *y;        /* [n] */
-    const int *col_start;   /* [m + 1], into row and value; rows ascend inside a column */
+    int n, m;             /* rows, columns of Phi */
+    int n_groups;         /* column groups and noise groups together */
+    const double *y;      /* [n] */
+    const int *col_start; /* [m + 1], into row and value; rows ascend inside a column */
     const int *row;
     const double *value;
     const unsigned char *col_group;   /* [m] */

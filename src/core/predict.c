@@ -97,8 +97,8 @@ static void find_levels(const struct eco_predictor *p, const struct eco_predict_
     *l = (struct eco_predict_levels){
         .precision = q->precision,
         .family = eco_precision_family(q->precision),
-        .engine = q->engine != ECO_ENGINE_UNKNOWN ? q->engine
-                                                  : eco_predict_usual_engine(q->precision),
+        .engine =
+            q->engine != ECO_ENGINE_UNKNOWN ? q->engine : eco_predict_usual_engine(q->precision),
         .arch = q->gpu != NULL ? q->gpu->arch : q->arch,
         .card = -1,
         .model = -1,
@@ -171,12 +171,11 @@ struct support {
 };
 
 /* Counts the pairs near the question and the range of their sizes. */
-static struct support find_support(const struct eco_predictor *p,
-                                   const struct eco_predict_query *q,
+static struct support find_support(const struct eco_predictor *p, const struct eco_predict_query *q,
                                    const struct eco_predict_levels *l,
                                    struct eco_predict_answer *out)
 {
-    struct support s = { false, false, false, INFINITY, 0.0, INFINITY, 0.0 };
+    struct support s = {false, false, false, INFINITY, 0.0, INFINITY, 0.0};
     double nearest = INFINITY;
     int single = 0;
 
@@ -273,7 +272,7 @@ static void answer_at(const struct eco_predictor *p, const struct eco_predict_qu
 int eco_predict(const struct eco_predictor *p, const struct eco_predict_query *q,
                 struct eco_predict_answer *out, struct eco_err *err)
 {
-    struct eco_predict_answer a = { 0 };
+    struct eco_predict_answer a = {0};
     struct eco_predict_levels l;
     struct eco_predict_scan scan;
     struct support s;

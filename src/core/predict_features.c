@@ -9,7 +9,7 @@ struct group {
 };
 
 static const struct group groups[ECO_PG_COUNT] = {
-#define X(name, text, sd, is_free, session) { text, sd, is_free, session },
+#define X(name, text, sd, is_free, session) {text, sd, is_free, session},
     ECO_PREDICT_GROUPS(X)
 #undef X
 };
@@ -99,8 +99,11 @@ static void add(struct list *f, int group, int a, int b, int c, int x, int batch
                    (uint64_t)(uint16_t)b << 16 | (uint64_t)(uint16_t)c;
 
     f->out[f->n++] = (struct eco_predict_feature){
-        .key = key, .coefficient = value, .group = (unsigned char)group,
-        .x = (unsigned char)x, .b = (unsigned char)batch,
+        .key = key,
+        .coefficient = value,
+        .group = (unsigned char)group,
+        .x = (unsigned char)x,
+        .b = (unsigned char)batch,
     };
 }
 
@@ -123,8 +126,8 @@ static void add_size_terms(struct list *f, const struct eco_predict_levels *l)
     add(f, ECO_PG_ARCH, family, l->arch == ECO_ARCH_UNKNOWN ? -1 : (int)l->arch, 0, ECO_PX_ONE, 0,
         1.0);
     add(f, int8 ? ECO_PG_CARD_INT8 : ECO_PG_CARD_OTHER, l->card, path, 0, ECO_PX_ONE, 0, 1.0);
-    add(f, int8 ? ECO_PG_CARD_SLOPE_INT8 : ECO_PG_CARD_SLOPE_OTHER, l->card, path, 0,
-        ECO_PX_SLOPE, 0, 1.0);
+    add(f, int8 ? ECO_PG_CARD_SLOPE_INT8 : ECO_PG_CARD_SLOPE_OTHER, l->card, path, 0, ECO_PX_SLOPE,
+        0, 1.0);
     add(f, ECO_PG_CARD_CURVE, l->card, path, 0, ECO_PX_CURVE, 0, 1.0);
     add(f, ECO_PG_MODEL, l->model, family, 0, ECO_PX_ONE, 0, 1.0);
 }
@@ -165,7 +168,7 @@ static void add_batch_terms(struct list *f, const struct eco_predict_levels *l)
 int eco_predict_features(const struct eco_predict_levels *l, bool all_batches,
                          struct eco_predict_feature *out)
 {
-    struct list f = { out, 0 };
+    struct list f = {out, 0};
 
     add_size_terms(&f, l);
     add_session_terms(&f, l);

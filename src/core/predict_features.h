@@ -16,38 +16,38 @@
  * new for a new session. Order is the order of theta.
  */
 #define ECO_PREDICT_GROUPS(X)                                                                      \
-    X(POP, "population", 0.5, false, false)              /* shared by all */                       \
+    X(POP, "population", 0.5, false, false) /* shared by all */                                    \
     X(POP_SLOPE, "population_slope", 0.1, false, false)                                            \
     X(POP_CURVE, "population_curve", 0.5, false, false)                                            \
-    X(BITS, "bits_per_weight", 0.25, false, false)       /* ln(bits/16) + 1 */                     \
-    X(BANDWIDTH, "memory_bandwidth", 0.1, false, false)  /* ln(GB/s / 1000) */                     \
+    X(BITS, "bits_per_weight", 0.25, false, false)      /* ln(bits/16) + 1 */                      \
+    X(BANDWIDTH, "memory_bandwidth", 0.1, false, false) /* ln(GB/s / 1000) */                      \
     X(BATCH_POP, "batch_population", 0.2, false, false)                                            \
-    X(KERNEL, "engine_family", 0.8, false, false)        /* one kernel path: engine x family */    \
+    X(KERNEL, "engine_family", 0.8, false, false) /* one kernel path: engine x family */           \
     X(ENGINE, "engine", 0.2, true, false)                                                          \
     X(FAMILY, "family", 0.3, true, false)                                                          \
     X(FAMILY_SLOPE, "family_slope", 0.1, true, false)                                              \
     X(FAMILY_CURVE, "family_curve", 0.3, true, false)                                              \
     X(PRECISION, "precision", 0.2, true, false)                                                    \
-    X(ARCH, "arch", 0.1, true, false)                    /* architecture within family */          \
-    X(CARD_INT8, "card_int8", 0.1, true, false)          /* card within kernel path */             \
+    X(ARCH, "arch", 0.1, true, false)           /* architecture within family */                   \
+    X(CARD_INT8, "card_int8", 0.1, true, false) /* card within kernel path */                      \
     X(CARD_OTHER, "card_other", 0.1, true, false)                                                  \
     X(CARD_SLOPE_INT8, "card_slope_int8", 0.05, true, false)                                       \
     X(CARD_SLOPE_OTHER, "card_slope_other", 0.05, true, false)                                     \
     X(CARD_CURVE, "card_curve", 0.1, true, false)                                                  \
-    X(MODEL, "model", 0.05, true, false)                 /* model within family */                 \
+    X(MODEL, "model", 0.05, true, false) /* model within family */                                 \
     X(BATCH_FAMILY_STEP, "batch_family_step", 0.2, true, false)                                    \
     X(BATCH_FAMILY, "batch_family", 0.2, true, false)                                              \
     X(BATCH_KERNEL_STEP, "batch_kernel_step", 0.2, true, false)                                    \
     X(BATCH_KERNEL, "batch_kernel", 0.2, true, false)                                              \
     X(BATCH_CARD, "batch_card", 0.1, true, false)                                                  \
     X(BATCH_SESSION, "batch_session", 0.1, true, true)                                             \
-    X(SESSION, "session", 0.05, true, true)              /* shared by all of a session */          \
+    X(SESSION, "session", 0.05, true, true) /* shared by all of a session */                       \
     X(SESSION_INT8, "session_int8_mixed", 0.2, true, true)                                         \
     X(SESSION_NF4, "session_nf4", 0.08, true, true)                                                \
     X(SESSION_OTHER, "session_other", 0.08, true, true)                                            \
     X(SESSION_SLOPE_INT8, "session_slope_int8_mixed", 0.05, true, true)                            \
     X(SESSION_SLOPE, "session_slope", 0.03, true, true)                                            \
-    X(BASELINE, "baseline", 0.03, true, true)            /* error of a shared 16-bit row */        \
+    X(BASELINE, "baseline", 0.03, true, true) /* error of a shared 16-bit row */                   \
     X(NOISE_INT8, "noise_int8", 0.05, true, false)                                                 \
     X(NOISE_NF4, "noise_nf4", 0.05, true, false)                                                   \
     X(NOISE_OTHER, "noise_other", 0.05, true, false)
@@ -79,7 +79,7 @@ struct eco_predict_levels {
     enum eco_engine engine;
     enum eco_arch arch;
     int card, model, session, baseline;
-    double x;            /* ln of the effective size over 3e9 */
+    double x; /* ln of the effective size over 3e9 */
     double batch;
     double ln_bandwidth; /* ln(GB/s / 1000), 0: not known */
 };

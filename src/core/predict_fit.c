@@ -84,7 +84,7 @@ struct tables {
 /* Takes the tables from the end of the caller's block; NULL key where they do not fit. */
 static struct tables carve(const struct eco_predict_problem *p, unsigned char *at, size_t left)
 {
-    struct tables t = { 0 };
+    struct tables t = {0};
     size_t n, need, packed;
 
     for (int j = 0; j < p->gp.m; j++)
@@ -94,7 +94,7 @@ static struct tables carve(const struct eco_predict_problem *p, unsigned char *a
     need = n * (sizeof(uint64_t) + sizeof(double)) + packed * sizeof(double) +
            n * (size_t)p->gp.n * sizeof(float) + n * sizeof(int);
     if (need > left)
-        return (struct tables){ 0 };
+        return (struct tables){0};
     t.key = (uint64_t *)(void *)at;
     t.mean = (double *)(void *)(at + n * sizeof(uint64_t));
     t.covariance = t.mean + n;
@@ -163,9 +163,18 @@ int eco_predict_build(const struct eco_predict_point *points, int n_points,
         return eco_err_set(err, ECO_E_NO_MEMORY, "memory", "the block is too small");
     fill_tables(&p, &t);
     *out = (struct eco_predictor){
-        .points = points, .n_points = n_points, .n_sessions = count_sessions(&p),
-        .card = p.card, .model = p.model, .n_columns = t.n, .key = t.key, .mean = t.mean,
-        .covariance = t.covariance, .n_fit = p.gp.n, .fit_point = p.fit_point, .weight = t.weight,
+        .points = points,
+        .n_points = n_points,
+        .n_sessions = count_sessions(&p),
+        .card = p.card,
+        .model = p.model,
+        .n_columns = t.n,
+        .key = t.key,
+        .mean = t.mean,
+        .covariance = t.covariance,
+        .n_fit = p.gp.n,
+        .fit_point = p.fit_point,
+        .weight = t.weight,
     };
     memcpy(out->theta, p.theta, sizeof(out->theta));
     return 0;

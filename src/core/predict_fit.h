@@ -14,16 +14,16 @@
 struct eco_predictor {
     const struct eco_predict_point *points; /* [n_points], borrowed */
     int n_points, n_sessions;
-    const int *card;  /* [n_points] index of the first point with that card */
-    const int *model; /* [n_points] the same for the model */
+    const int *card;            /* [n_points] index of the first point with that card */
+    const int *model;           /* [n_points] the same for the model */
     double theta[ECO_PG_COUNT]; /* log variances */
     int n_columns;
-    const uint64_t *key;     /* [n_columns], ascending */
-    const double *mean;      /* [n_columns] */
+    const uint64_t *key;      /* [n_columns], ascending */
+    const double *mean;       /* [n_columns] */
     const double *covariance; /* packed lower triangle, row i at i (i + 1) / 2 */
     int n_fit;
-    const int *fit_point;    /* [n_fit] index of the point of a row */
-    const float *weight;     /* [n_columns][n_fit]: share of each row's y in a column's mean */
+    const int *fit_point; /* [n_fit] index of the point of a row */
+    const float *weight;  /* [n_columns][n_fit]: share of each row's y in a column's mean */
 };
 
 /** Points turned into columns. Made by eco_predict_problem_init inside the caller's block. */
@@ -36,7 +36,7 @@ struct eco_predict_problem {
     int *fit_point;                         /* [gp.n] */
     uint64_t *key;                          /* [gp.m] ascending */
     double theta[ECO_PG_COUNT];
-    double *k;                              /* [gp.n] covariances with a question */
+    double *k; /* [gp.n] covariances with a question */
 };
 
 size_t eco_predict_problem_bytes(int n_points);
@@ -58,9 +58,8 @@ void eco_predict_problem_levels(const struct eco_predict_problem *p, int point,
  * Location and scale of y for levels `l`; needs p->work to belong to p->theta. A new session has
  * no session effects of its own; noise as one measurement of `grade`.
  */
-void eco_predict_problem_at(const struct eco_predict_problem *p,
-                            const struct eco_predict_levels *l, bool new_session,
-                            enum eco_grade grade, double *mu, double *sd);
+void eco_predict_problem_at(const struct eco_predict_problem *p, const struct eco_predict_levels *l,
+                            bool new_session, enum eco_grade grade, double *mu, double *sd);
 
 /** Starting theta: the centres of the priors. */
 void eco_predict_theta_prior(double theta[ECO_PG_COUNT]);

@@ -35,8 +35,8 @@ size_t eco_predict_problem_bytes(int n_points)
 {
     size_t n = n_points > 0 ? (size_t)n_points : 1, entries = n * PER_POINT;
     size_t levels = 5 * n * sizeof(int), rows = n * (3 * sizeof(double) + 1);
-    size_t columns = entries * (sizeof(struct entry) + sizeof(double) + 2 * sizeof(int) +
-                                sizeof(uint64_t) + 1);
+    size_t columns =
+        entries * (sizeof(struct entry) + sizeof(double) + 2 * sizeof(int) + sizeof(uint64_t) + 1);
 
     return levels + rows + columns + eco_gp_work_doubles(n_points) * sizeof(double) + 1024;
 }
@@ -138,7 +138,7 @@ static int list_entries(const struct eco_predict_problem *p, struct entry *e)
         eco_predict_size_bases(l.x, x);
         eco_predict_batch_bases(l.batch, b);
         for (int j = 0; j < n; j++)
-            e[count++] = (struct entry){ f[j].key, f[j].coefficient * x[f[j].x] * b[f[j].b], row };
+            e[count++] = (struct entry){f[j].key, f[j].coefficient * x[f[j].x] * b[f[j].b], row};
     }
     return count;
 }
@@ -251,7 +251,7 @@ int eco_predict_problem_init(struct eco_predict_problem *p, const struct eco_pre
                              int n_points, const bool *use, void *memory, size_t bytes,
                              struct eco_err *err)
 {
-    struct block b = { memory, bytes };
+    struct block b = {memory, bytes};
 
     if (points == NULL || n_points < 1 || n_points > ECO_PREDICT_MAX_POINTS)
         return eco_err_set(err, ECO_E_RANGE, "points", "number of pairs must be 1 to %d",
@@ -291,9 +291,8 @@ static int find_column(const struct eco_predict_problem *p, uint64_t key)
     return lo < p->gp.m && p->key[lo] == key ? lo : -1;
 }
 
-void eco_predict_problem_at(const struct eco_predict_problem *p,
-                            const struct eco_predict_levels *l, bool new_session,
-                            enum eco_grade grade, double *mu, double *sd)
+void eco_predict_problem_at(const struct eco_predict_problem *p, const struct eco_predict_levels *l,
+                            bool new_session, enum eco_grade grade, double *mu, double *sd)
 {
     struct eco_predict_feature f[ECO_PREDICT_MAX_FEATURES];
     double x[ECO_PX_COUNT], b[ECO_PB_COUNT], prior = 0.0, explained = 0.0;
@@ -312,9 +311,9 @@ void eco_predict_problem_at(const struct eco_predict_problem *p,
             p->k[p->gp.row[a]] += lambda * v * p->gp.value[a];
     }
     for (int i = 0; i < p->gp.n; i++)
-        explained += p->k[i] * eco_linalg_dot(p->work.inverse + (size_t)i * (size_t)p->gp.n, p->k,
-                                              p->gp.n);
+        explained +=
+            p->k[i] * eco_linalg_dot(p->work.inverse + (size_t)i * (size_t)p->gp.n, p->k, p->gp.n);
     *mu = eco_linalg_dot(p->k, p->work.alpha, p->gp.n);
-    *sd = sqrt(fmax(prior - explained, 0.0) +
-               exp(p->theta[noise]) * eco_predict_noise_weight(grade));
+    *sd =
+        sqrt(fmax(prior - explained, 0.0) + exp(p->theta[noise]) * eco_predict_noise_weight(grade));
 }

@@ -7,10 +7,10 @@ static const double z95 = 1.959963984540054;
 
 enum { SIZE_STEPS = 64, BATCH_STEPS = 40 };
 
-/* One effect of the question: its column (-1: never seen) and its place among some bases. */
+/* One effect of the question: its column (-1: never seen), bases, and coefficients in each. */
 struct effect {
-    int column, basis, group;
-    double coefficient;
+    int column, group, x, b;
+    double by_size, by_batch; /* with the batch's and the size's basis multiplied in */
 };
 
 static int find_column(const struct eco_predictor *p, uint64_t key)
@@ -35,31 +35,65 @@ static double covariance(const struct eco_predictor *p, int i, int j)
     return p->covariance[hi * (hi + 1) / 2 + lo];
 }
 
-static void reduce(const struct eco_predictor *p, const struct effect *e, int n, int bases,
-                   struct eco_predict_gaussian *g)
+/* Adds one effect's mean and own variance; an effect never seen has its group's variance. */
+static void add_effect(const struct eco_predictor *p, const struct effect *e, double coefficient,
+                       int basis, struct eco_predict_gaussian *g)
 {
-    memset(g, 0, sizeof(*g));
-    g->n = bases;
-    for (int i = 0; i < n; i++) {
-        double own = e[i].coefficient;
+    double variance = e->column < 0 ? exp(p->theta[e->group]) : covariance(p, e->column, e->column);
 
-        if (own == 0.0)
-            continue;
-        if (e[i].column < 0) {
-            g->covariance[e[i].basis][e[i].basis] += own * own * exp(p->theta[e[i].group]);
-            continue;
-        }
-        g->mean[e[i].basis] += own * p->mean[e[i].column];
-        for (int j = 0; j <= i; j++) {
+    if (e->column >= 0)
+        g->mean[basis] += coefficient * p->mean[e->column];
+    g->covariance[basis][basis] += coefficient * coefficient * variance;
+}
+
+/* Adds the covariance of two effects to both triangles. */
+static void add_pair(double c, int i, int j, struct eco_predict_gaussian *g)
+{
+    g->covariance[i][j] += c;
+    g->covariance[j][i] += c;
+}
+
+static void reduce(const struct eco_predictor *p, const struct effect *e, int n,
+                   struct eco_predict_scan *s)
+{
+    memset(&s->size, 0, sizeof(s->size));
+    memset(&s->batch, 0, sizeof(s->batch));
+    s->size.n = ECO_PX_COUNT;
+    s->batch.n = ECO_PB_COUNT;
+    for (int i = 0; i < n; i++) {
+        add_effect(p, &e[i], e[i].by_size, e[i].x, &s->size);
+        add_effect(p, &e[i], e[i].by_batch, e[i].b, &s->batch);
+        for (int j = 0; e[i].column >= 0 && j < i; j++) {
             double c;
 
-            if (e[j].column < 0 || e[j].coefficient == 0.0)
+            if (e[j].column < 0)
                 continue;
-            c = own * e[j].coefficient * covariance(p, e[i].column, e[j].column);
-            g->covariance[e[i].basis][e[j].basis] += c;
-            if (i != j)
-                g->covariance[e[j].basis][e[i].basis] += c;
+            c = covariance(p, e[i].column, e[j].column);
+            add_pair(c * e[i].by_size * e[j].by_size, e[i].x, e[j].x, &s->size);
+            add_pair(c * e[i].by_batch * e[j].by_batch, e[i].b, e[j].b, &s->batch);
         }
+    }
+}
+
+/* The size curve of a model never seen: what is known of this model becomes its prior again. */
+static void forget_model(const struct eco_predictor *p, const struct effect *e, int n,
+                         struct eco_predict_scan *s)
+{
+    int m = 0;
+
+    s->curve = s->size;
+    while (m < n && e[m].group != ECO_PG_MODEL)
+        m++;
+    if (m == n || e[m].column < 0)
+        return;
+    s->curve.mean[e[m].x] -= e[m].by_size * p->mean[e[m].column];
+    s->curve.covariance[e[m].x][e[m].x] +=
+        e[m].by_size * e[m].by_size *
+        (exp(p->theta[ECO_PG_MODEL]) - covariance(p, e[m].column, e[m].column));
+    for (int j = 0; j < n; j++) {
+        if (j != m && e[j].column >= 0)
+            add_pair(-e[m].by_size * e[j].by_size * covariance(p, e[m].column, e[j].column), e[m].x,
+                     e[j].x, &s->curve);
     }
 }
 
@@ -67,8 +101,7 @@ void eco_predict_scan_init(struct eco_predict_scan *s, const struct eco_predicto
                            const struct eco_predict_levels *l, bool known_session)
 {
     struct eco_predict_feature f[ECO_PREDICT_MAX_FEATURES];
-    struct effect by_size[ECO_PREDICT_MAX_FEATURES] = { 0 };
-    struct effect by_batch[ECO_PREDICT_MAX_FEATURES] = { 0 };
+    struct effect e[ECO_PREDICT_MAX_FEATURES] = {0};
     double x[ECO_PX_COUNT], b[ECO_PB_COUNT];
     int count = eco_predict_features(l, true, f), n = 0;
 
@@ -76,31 +109,26 @@ void eco_predict_scan_init(struct eco_predict_scan *s, const struct eco_predicto
     eco_predict_batch_bases(l->batch, b);
     s->n = 0;
     for (int i = 0; i < count; i++) {
-        struct effect e = { -1, f[i].x, f[i].group, f[i].coefficient * b[f[i].b] };
+        bool session = eco_predict_group_session(f[i].group);
 
-        if (known_session && eco_predict_group_session(f[i].group))
+        if (known_session && session)
             continue;
-        e.column = find_column(p, f[i].key);
-        by_size[n] = e;
-        e.basis = f[i].b;
-        e.coefficient = f[i].coefficient * x[f[i].x];
-        by_batch[n++] = e;
-        if (e.column >= 0) {
-            s->column[s->n] = e.column;
+        e[n] = (struct effect){
+            .column = session ? -1 : find_column(p, f[i].key),
+            .group = f[i].group,
+            .x = f[i].x,
+            .b = f[i].b,
+            .by_size = f[i].coefficient * b[f[i].b],
+            .by_batch = f[i].coefficient * x[f[i].x],
+        };
+        if (e[n].column >= 0 && b[f[i].b] != 0.0) {
+            s->column[s->n] = e[n].column;
             s->value[s->n++] = f[i].coefficient * x[f[i].x] * b[f[i].b];
         }
+        n++;
     }
-    reduce(p, by_size, n, ECO_PX_COUNT, &s->size);
-    reduce(p, by_batch, n, ECO_PB_COUNT, &s->batch);
-    if (l->model >= 0) {
-        for (int i = 0; i < n; i++) {
-            if (by_size[i].group == ECO_PG_MODEL)
-                by_size[i].column = -1;
-        }
-        reduce(p, by_size, n, ECO_PX_COUNT, &s->curve);
-    } else {
-        s->curve = s->size;
-    }
+    reduce(p, e, n, s);
+    forget_model(p, e, n, s);
 }
 
 void eco_predict_scan_at(const struct eco_predict_gaussian *g, const double *b, double *mu,
@@ -109,11 +137,11 @@ void eco_predict_scan_at(const struct eco_predict_gaussian *g, const double *b, 
     double m = 0.0, v = 0.0;
 
     for (int i = 0; i < g->n; i++) {
-        double row = 0.0;
+        double row = 0.5 * g->covariance[i][i] * b[i];
 
-        for (int j = 0; j < g->n; j++)
+        for (int j = 0; j < i; j++)
             row += g->covariance[i][j] * b[j];
-        v += row * b[i];
+        v += 2.0 * row * b[i];
         m += g->mean[i] * b[i];
     }
     *mu = m;
@@ -138,9 +166,15 @@ static void insert_anchor(const struct eco_predictor *p, int row, double weight,
         at--;
     }
     out->anchors[at] = (struct eco_predict_anchor){
-        .row_id = q->id, .gpu = q->gpu, .model_id = q->model_id, .session = q->session,
-        .precision = q->precision, .weight = weight, .delta_pct = 100.0 * expm1(q->y),
-        .params_b = q->params_b, .batch = q->batch,
+        .row_id = q->id,
+        .gpu = q->gpu,
+        .model_id = q->model_id,
+        .session = q->session,
+        .precision = q->precision,
+        .weight = weight,
+        .delta_pct = 100.0 * expm1(q->y),
+        .params_b = q->params_b,
+        .batch = q->batch,
     };
 }
 
@@ -201,7 +235,7 @@ static double bisect(const struct axis *a, double lo, double hi, double z)
 {
     bool below = level_at(a, lo, z) < 0.0;
 
-    for (int i = 0; i < 26; i++) {
+    for (int i = 0; i < 18; i++) { /* a grid step of 0.15 / 2^18: 6e-7 */
         double mid = 0.5 * (lo + hi);
 
         if ((level_at(a, mid, z) < 0.0) == below)
@@ -249,7 +283,7 @@ static void set_interval(const struct axis *a, const struct grid *g, int k,
 void eco_predict_scan_size(const struct eco_predict_scan *s, double offset, double params_b,
                            double shift, struct eco_predict_crossing *out)
 {
-    struct axis a = { s, offset, shift, false };
+    struct axis a = {s, offset, shift, false};
     struct grid g;
     double at = log(params_b), best = INFINITY, lo, hi, t;
     int k = -1;
@@ -275,7 +309,7 @@ void eco_predict_scan_size(const struct eco_predict_scan *s, double offset, doub
 
 void eco_predict_scan_batch(const struct eco_predict_scan *s, struct eco_predict_crossing *out)
 {
-    struct axis a = { s, 0.0, 0.0, true };
+    struct axis a = {s, 0.0, 0.0, true};
     struct grid g;
     double first, first_sd, lo, hi;
     int k;

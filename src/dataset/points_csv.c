@@ -15,18 +15,19 @@ struct columns {
 static int bad_cell(const struct eco_csv *c, int column, const char *what, struct eco_err *err)
 {
     return eco_err_set_at(err, ECO_E_CONTENT, c->header[column].s, c->line, column + 1,
-                          "%s line %ld: '%s' is not %s", c->name, c->line, c->cell[column].s,
-                          what);
+                          "%s line %ld: '%s' is not %s", c->name, c->line, c->cell[column].s, what);
 }
 
 static int find_columns(const struct eco_csv *c, struct columns *k, struct eco_err *err)
 {
     *k = (struct columns){
 #define AT(name) .name = eco_csv_column(c, #name)
-        AT(id), AT(baseline_id), AT(gpu), AT(arch), AT(model_id), AT(precision), AT(engine),
-        AT(session), AT(source), AT(grade), AT(params_b), AT(active_b), AT(nominal_b), AT(layers),
-        AT(linear_b), AT(batch), AT(context_tokens), AT(mem_bw_gbps), AT(n_gpus), AT(n_trials),
-        AT(y), AT(delta_pct), AT(net_shift), AT(published_pct), AT(anchor), AT(fit),
+        AT(id),        AT(baseline_id),    AT(gpu),         AT(arch),          AT(model_id),
+        AT(precision), AT(engine),         AT(session),     AT(source),        AT(grade),
+        AT(params_b),  AT(active_b),       AT(nominal_b),   AT(layers),        AT(linear_b),
+        AT(batch),     AT(context_tokens), AT(mem_bw_gbps), AT(n_gpus),        AT(n_trials),
+        AT(y),         AT(delta_pct),      AT(net_shift),   AT(published_pct), AT(anchor),
+        AT(fit),
 #undef AT
     };
     if (k->id < 0 || k->gpu < 0 || k->precision < 0 || k->params_b < 0 ||
@@ -194,7 +195,7 @@ int eco_points_read(const char *name, const char *text_in, size_t len, struct ec
                     struct eco_predict_point **out, int *n, struct eco_err *err)
 {
     struct eco_predict_point *points;
-    struct columns k = { 0 };
+    struct columns k = {0};
     struct eco_csv c;
     int count = 0, more = 0, rc = eco_csv_open(&c, name, text_in, len, err);
 
