@@ -255,6 +255,7 @@ const struct eco_sensor *eco_dataset_sensor(size_t index);
 const struct eco_published_tables *eco_dataset_published(void);
 bool eco_dataset_anchor_is_net(size_t index);           /* published net of idle */
 double eco_dataset_anchor_delta_full_pct(size_t index); /* not rounded; NAN past the end */
+size_t eco_dataset_curve_count(void);
 /** Curve `index` of those tables with its range; false past the end. */
 bool eco_dataset_curve(size_t index, struct eco_curve *out);
 

@@ -82,6 +82,11 @@ double eco_dataset_anchor_delta_full_pct(size_t index)
     return index < eco_data_anchors_count ? eco_data_anchors_extra[index].delta_pct_full : NAN;
 }
 
+size_t eco_dataset_curve_count(void)
+{
+    return eco_data_curves_count;
+}
+
 bool eco_dataset_curve(size_t index, struct eco_curve *out)
 {
     const struct eco_curves_extra *x;
