@@ -4,6 +4,7 @@
  */
 #include "core/pareto.h"
 #include "dataset/dataset.h"
+#include "dataset/predictor_default.h"
 #include "eco_optimize.h"
 
 #include <math.h>
@@ -164,6 +165,7 @@ int main(void)
         contexts[i] = 512 + 64 * i;
     }
     struct eco_optimize_setup s = {.model = model,
+                                   .predictor = &eco_predictor_default,
                                    .cards = cards,
                                    .n_cards = 1,
                                    .arms = arms,
