@@ -157,7 +157,7 @@ static double half_unit(const char *s, bool lone_zero_counts)
             exponent--;
     }
     if (*s != '\0')
-        exponent += atoi(s + 1);
+        exponent += (int)strtol(s + 1, NULL, 10);
     return 0.5 * pow(10.0, exponent);
 }
 
