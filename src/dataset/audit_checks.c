@@ -44,31 +44,32 @@ static void check_energy(struct audit *a, const struct audit_row *r)
     if (fits_net && !fits_gross) {
         a->out->net++;
         if (!r->printed_net)
-            audit_note(
+            eco_table_note(
                 a, ECO_TABLE_CHECK_ENERGY, ECO_TABLE_INFO, r, r->energy.v, gross,
                 eco_arena_printf(
                     a->arena,
                     "energy %.6g J per 1k fits only with %.4g W idle taken off (gross: %.6g)",
                     r->energy.v, r->idle_w, gross));
     } else if (fits_gross && !fits_net && r->printed_net) {
-        audit_note(a, ECO_TABLE_CHECK_ENERGY, ECO_TABLE_WARNING, r, r->energy.v, net,
-                   eco_arena_printf(
-                       a->arena,
-                       "said to be net of idle, but %.6g J per 1k is gross (net would be %.6g)",
-                       r->energy.v, net));
+        eco_table_note(a, ECO_TABLE_CHECK_ENERGY, ECO_TABLE_WARNING, r, r->energy.v, net,
+                       eco_arena_printf(
+                           a->arena,
+                           "said to be net of idle, but %.6g J per 1k is gross (net would be %.6g)",
+                           r->energy.v, net));
     }
     if (fits_gross || fits_net)
         return;
     plain = 1000.0 * r->power.v / r->throughput.v;
     factor = r->energy.v > plain ? r->energy.v / plain : plain / r->energy.v;
     if (factor >= 2.0)
-        audit_note(a, ECO_TABLE_CHECK_ENERGY, ECO_TABLE_ERROR, r, r->energy.v, plain,
-                   eco_arena_printf(a->arena,
-                                    "energy %.6g J per 1k, but %.5g W at %.5g tokens/s is %.6g: "
-                                    "off by a factor of %.4g",
-                                    r->energy.v, r->power.v, r->throughput.v, plain, factor));
+        eco_table_note(
+            a, ECO_TABLE_CHECK_ENERGY, ECO_TABLE_ERROR, r, r->energy.v, plain,
+            eco_arena_printf(a->arena,
+                             "energy %.6g J per 1k, but %.5g W at %.5g tokens/s is %.6g: "
+                             "off by a factor of %.4g",
+                             r->energy.v, r->power.v, r->throughput.v, plain, factor));
     else
-        audit_note(
+        eco_table_note(
             a, ECO_TABLE_CHECK_ENERGY, ECO_TABLE_ERROR, r, r->energy.v, plain,
             eco_arena_printf(a->arena,
                              "energy %.6g J per 1k, but %.5g W at %.5g tokens/s is %.6g (net %.6g)",
@@ -86,7 +87,7 @@ static void check_request(struct audit *a, const struct audit_row *r)
     tokens = 1000.0 * r->request.v / r->energy.v;
     if (isnan(r->gen_tokens)) {
         if (tokens < 8.0)
-            audit_note(
+            eco_table_note(
                 a, ECO_TABLE_CHECK_REQUEST, ECO_TABLE_ERROR, r, r->request.v, 0.256 * r->energy.v,
                 eco_arena_printf(
                     a->arena,
@@ -99,12 +100,13 @@ static void check_request(struct audit *a, const struct audit_row *r)
     factor = expected > r->request.v ? expected / r->request.v : r->request.v / expected;
     /* a whole batch may be called a request */
     if (factor > 1.1 && !within(r->request.v, expected * r->batch, 0.1))
-        audit_note(a, ECO_TABLE_CHECK_REQUEST, ECO_TABLE_ERROR, r, r->request.v, expected,
-                   eco_arena_printf(
-                       a->arena,
-                       "%.6g J per request, but %.4g tokens at %.6g J per 1k are %.6g J: off by a "
-                       "factor of %.4g",
-                       r->request.v, r->gen_tokens, r->energy.v, expected, factor));
+        eco_table_note(
+            a, ECO_TABLE_CHECK_REQUEST, ECO_TABLE_ERROR, r, r->request.v, expected,
+            eco_arena_printf(
+                a->arena,
+                "%.6g J per request, but %.4g tokens at %.6g J per 1k are %.6g J: off by a "
+                "factor of %.4g",
+                r->request.v, r->gen_tokens, r->energy.v, expected, factor));
 }
 
 /* Mean power, stated or implied, against the card's idle and limit. */
@@ -120,13 +122,13 @@ static void check_power(struct audit *a, const struct audit_row *r)
         return;
     a->out->asked[ECO_TABLE_CHECK_POWER]++;
     if (gross < r->idle_w)
-        audit_note(a, ECO_TABLE_CHECK_POWER, ECO_TABLE_ERROR, r, gross, r->idle_w,
-                   eco_arena_printf(a->arena, "%s of %.5g W is below the card's idle of %.5g W",
-                                    how, gross, r->idle_w));
+        eco_table_note(a, ECO_TABLE_CHECK_POWER, ECO_TABLE_ERROR, r, gross, r->idle_w,
+                       eco_arena_printf(a->arena, "%s of %.5g W is below the card's idle of %.5g W",
+                                        how, gross, r->idle_w));
     if (gross > (1.0 + LIMIT_TOLERANCE) * r->limit_w)
-        audit_note(a, ECO_TABLE_CHECK_POWER, ECO_TABLE_ERROR, r, gross, r->limit_w,
-                   eco_arena_printf(a->arena, "%s of %.5g W is above the limit of %.5g W", how,
-                                    gross, r->limit_w));
+        eco_table_note(a, ECO_TABLE_CHECK_POWER, ECO_TABLE_ERROR, r, gross, r->limit_w,
+                       eco_arena_printf(a->arena, "%s of %.5g W is above the limit of %.5g W", how,
+                                        gross, r->limit_w));
 }
 
 /* Bytes of weights that one decode step reads at least; NAN when size or precision is unknown. */
@@ -151,7 +153,7 @@ static void check_roofline(struct audit *a, const struct audit_row *r)
     if (!isnan(r->throughput.v) && !isnan(r->batch)) {
         a->out->asked[ECO_TABLE_CHECK_ROOFLINE]++;
         if (r->throughput.v > (1.0 + ROOF_TOLERANCE) * steps * batch)
-            audit_note(
+            eco_table_note(
                 a, ECO_TABLE_CHECK_ROOFLINE, ECO_TABLE_ERROR, r, r->throughput.v, steps * batch,
                 eco_arena_printf(
                     a->arena,
@@ -164,7 +166,7 @@ static void check_roofline(struct audit *a, const struct audit_row *r)
     a->out->asked[ECO_TABLE_CHECK_FLOOR]++;
     floor_j = 1000.0 * r->idle_w / (steps * batch);
     if (r->energy.v < (1.0 - ROOF_TOLERANCE) * floor_j)
-        audit_note(
+        eco_table_note(
             a, ECO_TABLE_CHECK_FLOOR, ECO_TABLE_ERROR, r, r->energy.v, floor_j,
             eco_arena_printf(
                 a->arena,
@@ -194,17 +196,17 @@ static void check_delta(struct audit *a, const struct audit_row *r)
     if (gap <= DELTA_TOLERANCE + delta_slack(r))
         return;
     if (own * r->delta_pct < 0.0)
-        audit_note(
+        eco_table_note(
             a, ECO_TABLE_CHECK_DELTA, ECO_TABLE_ERROR, r, r->delta_pct, own,
             eco_arena_printf(
                 a->arena,
                 "change printed as %+.4g %%, its own energies give %+.4g %%: the sign is wrong",
                 r->delta_pct, own));
     else
-        audit_note(a, ECO_TABLE_CHECK_DELTA, ECO_TABLE_WARNING, r, r->delta_pct, own,
-                   eco_arena_printf(a->arena,
-                                    "change printed as %+.4g %%, its own energies give %+.4g %%",
-                                    r->delta_pct, own));
+        eco_table_note(
+            a, ECO_TABLE_CHECK_DELTA, ECO_TABLE_WARNING, r, r->delta_pct, own,
+            eco_arena_printf(a->arena, "change printed as %+.4g %%, its own energies give %+.4g %%",
+                             r->delta_pct, own));
 }
 
 /* Idle weighs more on the slower of two runs, so taking it off can turn a cost into a saving. */
@@ -221,7 +223,7 @@ static void check_basis(struct audit *a, const struct audit_row *r)
         return;
     a->out->asked[ECO_TABLE_CHECK_BASIS]++;
     if (printed * gross < 0.0 && fabs(printed - gross) > FLIP_POINTS)
-        audit_note(
+        eco_table_note(
             a, ECO_TABLE_CHECK_BASIS, ECO_TABLE_WARNING, r, printed, gross,
             eco_arena_printf(
                 a->arena,
@@ -237,20 +239,21 @@ static void check_repeats(struct audit *a, const struct audit_row *r)
     if (!isnan(own) && !isnan(r->cv_pct)) {
         a->out->asked[ECO_TABLE_CHECK_REPEATS]++;
         if (fabs(own - r->cv_pct) > 0.3 + 0.1 * own)
-            audit_note(a, ECO_TABLE_CHECK_REPEATS, ECO_TABLE_WARNING, r, r->cv_pct, own,
-                       eco_arena_printf(
-                           a->arena, "CV printed as %.3g %%, the standard deviation gives %.3g %%",
-                           r->cv_pct, own));
+            eco_table_note(
+                a, ECO_TABLE_CHECK_REPEATS, ECO_TABLE_WARNING, r, r->cv_pct, own,
+                eco_arena_printf(a->arena,
+                                 "CV printed as %.3g %%, the standard deviation gives %.3g %%",
+                                 r->cv_pct, own));
     }
     if (r->n_trials == 1.0 && (isnan(r->n_iter) || r->n_iter <= 1.0) && r->sd > 0.0)
-        audit_note(a, ECO_TABLE_CHECK_REPEATS, ECO_TABLE_WARNING, r, 1.0, NAN,
-                   eco_arena_printf(
-                       a->arena,
-                       "one trial of one iteration has no standard deviation, %.4g is printed",
-                       r->sd));
+        eco_table_note(a, ECO_TABLE_CHECK_REPEATS, ECO_TABLE_WARNING, r, 1.0, NAN,
+                       eco_arena_printf(
+                           a->arena,
+                           "one trial of one iteration has no standard deviation, %.4g is printed",
+                           r->sd));
 }
 
-void audit_check_row(struct audit *a, const struct audit_row *r)
+void eco_table_check_row(struct audit *a, const struct audit_row *r)
 {
     check_energy(a, r);
     check_request(a, r);

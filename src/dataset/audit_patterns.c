@@ -156,7 +156,7 @@ static void check_series(struct audit *a, const struct audit_row *const *p, size
         if (count < MIN_SIZES)
             continue;
         for (size_t i = first; i < first + count; i++)
-            audit_note(
+            eco_table_note(
                 a, ECO_TABLE_CHECK_PROPORTIONAL,
                 coarsest < TIGHT ? ECO_TABLE_ERROR : ECO_TABLE_WARNING, p[i], NAN, NAN,
                 eco_arena_printf(
@@ -218,12 +218,13 @@ static size_t same_curve(struct series s, struct series t)
 static void note_curve(struct audit *a, struct series s, const struct audit_row *other, size_t n)
 {
     for (size_t i = 0; i < s.n; i++)
-        audit_note(a, ECO_TABLE_CHECK_CURVE, ECO_TABLE_ERROR, s.p[i], NAN, NAN,
-                   eco_arena_printf(
-                       a->arena,
-                       "energy falls with batch exactly as in the series of %.40s %.40s %s, at %zu "
-                       "batch sizes: a formula, not a measurement",
-                       other->gpu, other->model, eco_precision_name(other->precision), n));
+        eco_table_note(
+            a, ECO_TABLE_CHECK_CURVE, ECO_TABLE_ERROR, s.p[i], NAN, NAN,
+            eco_arena_printf(
+                a->arena,
+                "energy falls with batch exactly as in the series of %.40s %.40s %s, at %zu "
+                "batch sizes: a formula, not a measurement",
+                other->gpu, other->model, eco_precision_name(other->precision), n));
 }
 
 static void check_curves(struct audit *a)
@@ -310,7 +311,7 @@ static void check_ratios(struct audit *a)
         if (end - i < MIN_RATIOS || !different(r + i, end - i < 32 ? end - i : 32))
             continue;
         for (size_t k = i; k < end; k++)
-            audit_note(
+            eco_table_note(
                 a, ECO_TABLE_CHECK_RATIO, ECO_TABLE_ERROR, r[k].r, r[k].v, r[i].v,
                 eco_arena_printf(
                     a->arena,
@@ -342,20 +343,21 @@ static void copied(struct audit *a, const struct audit_row *x, const struct audi
     if (same_setting(x, y) || !(speed || energy))
         return;
     if (speed && energy)
-        audit_note(a, ECO_TABLE_CHECK_COPY, ECO_TABLE_ERROR, y, y->energy.v, NAN,
-                   eco_arena_printf(
-                       a->arena, "the same throughput and energy as row %zu, another configuration",
-                       x->row));
+        eco_table_note(
+            a, ECO_TABLE_CHECK_COPY, ECO_TABLE_ERROR, y, y->energy.v, NAN,
+            eco_arena_printf(a->arena,
+                             "the same throughput and energy as row %zu, another configuration",
+                             x->row));
     else if (long_speed || (speed && cards))
-        audit_note(a, ECO_TABLE_CHECK_COPY, long_speed ? ECO_TABLE_ERROR : ECO_TABLE_WARNING, y,
-                   y->throughput.v, NAN,
-                   eco_arena_printf(a->arena,
-                                    "the same throughput to the last digit as row %zu on %.40s",
-                                    x->row, x->gpu));
+        eco_table_note(a, ECO_TABLE_CHECK_COPY, long_speed ? ECO_TABLE_ERROR : ECO_TABLE_WARNING, y,
+                       y->throughput.v, NAN,
+                       eco_arena_printf(a->arena,
+                                        "the same throughput to the last digit as row %zu on %.40s",
+                                        x->row, x->gpu));
     else if (energy && relative_half(x->energy) < 1e-5)
-        audit_note(a, ECO_TABLE_CHECK_COPY, ECO_TABLE_WARNING, y, y->energy.v, NAN,
-                   eco_arena_printf(a->arena, "the same energy as row %zu, another configuration",
-                                    x->row));
+        eco_table_note(a, ECO_TABLE_CHECK_COPY, ECO_TABLE_WARNING, y, y->energy.v, NAN,
+                       eco_arena_printf(
+                           a->arena, "the same energy as row %zu, another configuration", x->row));
 }
 
 static void check_copies(struct audit *a)
@@ -387,7 +389,7 @@ static void check_spread(struct audit *a, const struct audit_row *const *p, size
     a->out->asked[ECO_TABLE_CHECK_REPEATS]++;
     for (size_t i = 0; i < n; i++) {
         if (cv > p[i]->cv_pct + 1.0 && cv > 1.5 * p[i]->cv_pct)
-            audit_note(
+            eco_table_note(
                 a, ECO_TABLE_CHECK_REPEATS, ECO_TABLE_WARNING, p[i], p[i]->cv_pct, cv,
                 eco_arena_printf(
                     a->arena,
@@ -412,7 +414,7 @@ static void check_groups(struct audit *a)
     }
 }
 
-void audit_check_table(struct audit *a)
+void eco_table_check_patterns(struct audit *a)
 {
     check_proportional(a);
     check_curves(a);
@@ -421,7 +423,7 @@ void audit_check_table(struct audit *a)
     check_groups(a);
     a->out->asked[ECO_TABLE_CHECK_MIXED] += a->out->gross + a->out->net > 1;
     if (a->out->gross > 0 && a->out->net > 0)
-        audit_note(
+        eco_table_note(
             a, ECO_TABLE_CHECK_MIXED, ECO_TABLE_WARNING, NULL, (double)a->out->gross,
             (double)a->out->net,
             eco_arena_printf(

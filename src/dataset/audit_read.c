@@ -170,9 +170,9 @@ static struct audit_num cell_num(struct audit *a, const struct eco_csv *csv,
     if (c->at[f] < 0 || csv->cell[c->at[f]].len == 0)
         return n;
     if (eco_num_parse_lenient(csv->cell[c->at[f]].s, csv->cell[c->at[f]].len, &v) != 0) {
-        audit_note(a, ECO_TABLE_CHECK_CELL, ECO_TABLE_WARNING, r, NAN, NAN,
-                   eco_arena_printf(a->arena, "column '%.40s': not a number: '%.40s'",
-                                    csv->header[c->at[f]].s, csv->cell[c->at[f]].s));
+        eco_table_note(a, ECO_TABLE_CHECK_CELL, ECO_TABLE_WARNING, r, NAN, NAN,
+                       eco_arena_printf(a->arena, "column '%.40s': not a number: '%.40s'",
+                                        csv->header[c->at[f]].s, csv->cell[c->at[f]].s));
         return n;
     }
     n.v = v * c->factor[f];
@@ -254,8 +254,9 @@ static void read_numbers(struct audit *a, const struct eco_csv *csv, const struc
             r->limit_w = r->card->tdp_w * r->devices;
     }
     if (r->energy.v <= 0.0 || r->throughput.v <= 0.0 || r->power.v <= 0.0)
-        audit_note(a, ECO_TABLE_CHECK_CELL, ECO_TABLE_ERROR, r, NAN, NAN,
-                   eco_arena_printf(a->arena, "energy, throughput and power must be above zero"));
+        eco_table_note(
+            a, ECO_TABLE_CHECK_CELL, ECO_TABLE_ERROR, r, NAN, NAN,
+            eco_arena_printf(a->arena, "energy, throughput and power must be above zero"));
     r->energy.v = positive(r->energy.v);
     r->throughput.v = positive(r->throughput.v);
     r->power.v = positive(r->power.v);
@@ -335,7 +336,8 @@ static void link_baselines(struct audit *a)
     }
 }
 
-int audit_read(struct audit *a, const char *name, const char *text, size_t len, struct eco_err *err)
+int eco_table_read(struct audit *a, const char *name, const char *text, size_t len,
+                   struct eco_err *err)
 {
     struct eco_csv csv;
     struct columns c;

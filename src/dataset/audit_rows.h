@@ -41,13 +41,13 @@ struct audit {
 };
 
 /** Reads the CSV into a->rows and links baselines. */
-int audit_read(struct audit *a, const char *name, const char *text, size_t len,
-               struct eco_err *err);
+int eco_table_read(struct audit *a, const char *name, const char *text, size_t len,
+                   struct eco_err *err);
 /** Adds a finding about `r` (NULL: the table); `message` lives in the arena, NULL: no memory. */
-void audit_note(struct audit *a, enum eco_table_check check, enum eco_table_severity severity,
-                const struct audit_row *r, double stated, double expected, const char *message);
+void eco_table_note(struct audit *a, enum eco_table_check check, enum eco_table_severity severity,
+                    const struct audit_row *r, double stated, double expected, const char *message);
 
-void audit_check_row(struct audit *a, const struct audit_row *r); /* audit_checks.c */
-void audit_check_table(struct audit *a);                          /* audit_patterns.c */
+void eco_table_check_row(struct audit *a, const struct audit_row *r); /* audit_checks.c */
+void eco_table_check_patterns(struct audit *a);                       /* audit_patterns.c */
 
 #endif

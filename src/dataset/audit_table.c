@@ -51,8 +51,8 @@ static struct eco_table_finding *add(struct audit *a)
     return &out->findings[out->count++];
 }
 
-void audit_note(struct audit *a, enum eco_table_check check, enum eco_table_severity severity,
-                const struct audit_row *r, double stated, double expected, const char *message)
+void eco_table_note(struct audit *a, enum eco_table_check check, enum eco_table_severity severity,
+                    const struct audit_row *r, double stated, double expected, const char *message)
 {
     struct eco_table_finding *f = add(a);
 
@@ -95,13 +95,13 @@ int eco_dataset_audit_table(const char *name, const char *text, size_t len, stru
 {
     struct eco_table_audit result = {0};
     struct audit a = {.arena = arena, .out = &result};
-    int rc = audit_read(&a, name, text, len, err);
+    int rc = eco_table_read(&a, name, text, len, err);
 
     if (rc != 0)
         return rc;
     for (size_t i = 0; i < a.n; i++)
-        audit_check_row(&a, &a.rows[i]);
-    audit_check_table(&a);
+        eco_table_check_row(&a, &a.rows[i]);
+    eco_table_check_patterns(&a);
     if (a.out_of_memory)
         return eco_err_set(err, ECO_E_NO_MEMORY, name, "out of memory");
     result.rows = a.n;
