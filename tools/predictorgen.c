@@ -109,10 +109,36 @@ static void print_anchors(const struct eco_predict_point *points,
     }
 }
 
+/* How far card and architecture lean on their priors. */
+static int print_sensitivity(const struct eco_predict_point *points, int n, void *memory,
+                             size_t bytes, struct eco_err *err)
+{
+    static const enum eco_predict_group groups[] = {
+        ECO_PG_ARCH,       ECO_PG_CARD_INT8,       ECO_PG_CARD_OTHER,
+        ECO_PG_CARD_CURVE, ECO_PG_CARD_SLOPE_INT8, ECO_PG_CARD_SLOPE_OTHER};
+    static const double factors[] = {0.5, 1.0, 2.0};
+
+    for (size_t g = 0; g < sizeof(groups) / sizeof(*groups); g++) {
+        for (size_t f = 0; f < sizeof(factors) / sizeof(*factors); f++) {
+            struct eco_crossval_sensitivity s;
+            int rc = eco_crossval_prior(points, n, groups[g], factors[f], memory, bytes, &s, err);
+
+            if (rc != 0)
+                return rc;
+            printf("%-18s prior %.3f fitted %.3f; new card NF4 %.3f INT8-MIXED %.3f; new "
+                   "architecture NF4 %.3f\n",
+                   eco_predict_group_name((int)groups[g]), s.prior_sd, s.fitted_sd,
+                   s.nf4_new_card_sd, s.int8_new_card_sd, s.nf4_new_arch_sd);
+        }
+    }
+    return 0;
+}
+
 static int run_check(const struct eco_predict_point *points, int n, struct eco_err *err)
 {
-    static const char *const names[] = {"leave one out", "leave one size out",
-                                        "leave one session out", "leave one source out"};
+    static const char *const names[ECO_CROSSVAL_SPLITS] = {
+        "leave one out",        "leave one size out",      "leave one session out",
+        "leave one source out", "leave one publisher out", "leave one card out"};
     size_t bytes = eco_crossval_bytes(n);
     void *memory = malloc(bytes);
     struct eco_crossval_row *rows = calloc((size_t)n, sizeof(*rows));
@@ -125,10 +151,13 @@ static int run_check(const struct eco_predict_point *points, int n, struct eco_e
                               &n_rows, NULL, NULL, err);
         if (rc != 0)
             break;
-        print_split(points, names[split], rows, n_rows, split != ECO_CROSSVAL_SOURCE);
+        print_split(points, names[split], rows, n_rows,
+                    split != ECO_CROSSVAL_SOURCE && split != ECO_CROSSVAL_PUBLISHER);
         if (split < ECO_CROSSVAL_SESSION)
             print_anchors(points, rows, n_rows);
     }
+    if (rc == 0)
+        rc = print_sensitivity(points, n, memory, bytes, err);
     free(rows);
     free(memory);
     return rc == 0 ? 0 : fail(err);

@@ -43,10 +43,24 @@ static bool is_judged(const struct eco_predict_point *p, enum eco_crossval_split
     case ECO_CROSSVAL_SIZE:
         return own && (p->fit || p->anchor);
     case ECO_CROSSVAL_SESSION:
+    case ECO_CROSSVAL_CARD:
         return own && p->fit;
     default:
         return p->source[0] != '\0' && p->fit;
     }
+}
+
+/* Sources are owner/repository/path: the first two parts say who published it. */
+static bool same_publisher(const char *a, const char *b)
+{
+    int slashes = 0;
+
+    for (; *a == *b && *a != '\0'; a++, b++) {
+        slashes += *a == '/';
+        if (slashes == 2)
+            return true;
+    }
+    return *a == *b;
 }
 
 /* Whether pair j leaves together with pair i. */
@@ -61,6 +75,10 @@ static bool is_left_out(const struct run *r, int i, int j)
         return same_size(a->nominal_b, b->nominal_b);
     case ECO_CROSSVAL_SESSION:
         return strcmp(a->session, b->session) == 0;
+    case ECO_CROSSVAL_CARD:
+        return strcmp(a->gpu, b->gpu) == 0;
+    case ECO_CROSSVAL_PUBLISHER:
+        return same_publisher(a->source, b->source);
     default:
         return strcmp(a->source, b->source) == 0;
     }
@@ -72,7 +90,7 @@ static bool is_left_out(const struct run *r, int i, int j)
  */
 static int run_fold(struct run *r, int i, struct eco_crossval_row *rows, struct eco_err *err)
 {
-    bool fresh = r->split == ECO_CROSSVAL_SESSION || r->split == ECO_CROSSVAL_SOURCE;
+    bool fresh = r->split != ECO_CROSSVAL_ONE && r->split != ECO_CROSSVAL_SIZE;
     struct eco_predict_problem p;
     struct eco_gp_result result;
     double theta[ECO_PG_COUNT];
@@ -167,6 +185,58 @@ int eco_crossval_run(const struct eco_predict_point *points, int n_points,
             rows[count++] = rows[i];
     }
     *n_rows = count;
+    return 0;
+}
+
+static double new_card_sd(const struct eco_predict_problem *p, enum eco_precision precision,
+                          enum eco_arch arch)
+{
+    struct eco_predict_levels l = {
+        .precision = precision,
+        .family = eco_precision_family(precision),
+        .engine = ECO_ENGINE_TRANSFORMERS,
+        .arch = arch,
+        .card = -1,
+        .model = -1,
+        .session = -1,
+        .baseline = -1,
+        .x = eco_predict_effective_x(7.0, 0.0, 0),
+        .batch = 1.0,
+    };
+    double mu, sd;
+
+    eco_predict_problem_at(p, &l, true, ECO_GRADE_B, &mu, &sd);
+    return sd;
+}
+
+int eco_crossval_prior(const struct eco_predict_point *points, int n_points,
+                       enum eco_predict_group group, double factor, void *memory, size_t bytes,
+                       struct eco_crossval_sensitivity *out, struct eco_err *err)
+{
+    double theta[ECO_PG_COUNT], prior[ECO_PG_COUNT];
+    struct run r = {.points = points, .n = n_points};
+    struct eco_predict_problem p;
+    struct eco_gp_result result;
+    int rc;
+
+    if (memory == NULL || n_points < 1 || bytes < eco_crossval_bytes(n_points))
+        return eco_err_set(err, ECO_E_NO_MEMORY, "memory", "the block is too small");
+    carve(&r, memory, bytes);
+    rc = eco_predict_problem_init(&p, points, n_points, NULL, r.memory, r.bytes, err);
+    if (rc != 0)
+        return rc;
+    eco_predict_theta_prior(prior);
+    prior[group] += 2.0 * log(factor);
+    p.gp.prior_log_var = prior;
+    eco_predict_theta_prior(theta);
+    rc = eco_predict_problem_fit(&p, theta, r.hessian, false, &result, err);
+    if (rc != 0)
+        return rc;
+    out->prior_sd = exp(0.5 * prior[group]);
+    out->fitted_sd = exp(0.5 * theta[group]);
+    out->nf4_new_card_sd = new_card_sd(&p, ECO_PREC_NF4, ECO_ARCH_ADA);
+    out->int8_new_card_sd = new_card_sd(&p, ECO_PREC_INT8_MIXED, ECO_ARCH_ADA);
+    out->nf4_new_arch_sd = new_card_sd(&p, ECO_PREC_NF4, ECO_ARCH_UNKNOWN);
     return 0;
 }
 

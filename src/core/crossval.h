@@ -9,10 +9,12 @@
 #include "core/predict_fit.h"
 
 enum eco_crossval_split {
-    ECO_CROSSVAL_ONE,     /* one batch-1 pair of our own sessions; its session is known */
-    ECO_CROSSVAL_SIZE,    /* every pair of one size (within 5 %); sessions are known */
-    ECO_CROSSVAL_SESSION, /* every pair of one session; the session is new */
-    ECO_CROSSVAL_SOURCE,  /* every pair of one external source (file); new */
+    ECO_CROSSVAL_ONE,       /* one batch-1 pair of our own sessions; its session is known */
+    ECO_CROSSVAL_SIZE,      /* every pair of one size (within 5 %); sessions are known */
+    ECO_CROSSVAL_SESSION,   /* every pair of one session; the session is new */
+    ECO_CROSSVAL_SOURCE,    /* every pair of one external source (file); new */
+    ECO_CROSSVAL_PUBLISHER, /* every external pair of one repository; new */
+    ECO_CROSSVAL_CARD,      /* every pair of one card; card and session are new */
     ECO_CROSSVAL_SPLITS
 };
 
@@ -61,6 +63,23 @@ struct eco_crossval_score {
 void eco_crossval_score(const struct eco_predict_point *points, const struct eco_crossval_row *rows,
                         int n_rows, const struct eco_crossval_filter *filter,
                         struct eco_crossval_score *out);
+
+/** What a refit gives when the prior centre of one group's standard deviation is moved. */
+struct eco_crossval_sensitivity {
+    double prior_sd, fitted_sd; /* of the group's effects, in y */
+    double nf4_new_card_sd;     /* of y: NF4, 7e9 parameters, a card of a known architecture */
+    double int8_new_card_sd;    /* the same for INT8-MIXED */
+    double nf4_new_arch_sd;     /* NF4, 7e9 parameters, an architecture never seen */
+};
+
+/**
+ * Refits with the prior centre of `group` multiplied by `factor` (on the standard deviation).
+ * Only two architectures have two cards, so card and architecture lean on their priors: this
+ * says how much. Memory as eco_crossval_bytes. Errors as eco_predict_fit.
+ */
+int eco_crossval_prior(const struct eco_predict_point *points, int n_points,
+                       enum eco_predict_group group, double factor, void *memory, size_t bytes,
+                       struct eco_crossval_sensitivity *out, struct eco_err *err);
 
 /** Smallest and largest count of n that the exact two-sided 5 % test does not reject at p. */
 void eco_crossval_binomial_range(int n, double p, int *lo, int *hi);

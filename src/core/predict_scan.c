@@ -312,13 +312,13 @@ void eco_predict_scan_batch(const struct eco_predict_scan *s, struct eco_predict
     struct axis a = {s, 0.0, 0.0, true};
     struct grid g;
     double first, first_sd, lo, hi;
-    int k;
+    int k = 0;
 
     memset(out, 0, sizeof(*out));
     axis_at(&a, 0.0, &first, &first_sd);
     fill_grid(&a, log(2.0), log(1024.0), BATCH_STEPS, &g);
-    for (k = 0; k < g.n && (g.mu[k] < 0.0) == (first < 0.0); k++)
-        continue;
+    while (k < g.n && (g.mu[k] < 0.0) == (first < 0.0))
+        k++;
     if (k == g.n)
         return;
     out->have = true;
@@ -327,8 +327,8 @@ void eco_predict_scan_batch(const struct eco_predict_scan *s, struct eco_predict
         out->median = 2.0;
         out->lo = 2.0;
         out->lo_open = fabs(first) <= z95 * first_sd;
-        for (k = 0; k < g.n && fabs(g.mu[k]) <= z95 * g.sd[k]; k++)
-            continue;
+        while (k < g.n && fabs(g.mu[k]) <= z95 * g.sd[k])
+            k++;
         out->hi_open = k == g.n;
         out->hi = ceil(exp(g.t[k == g.n ? k - 1 : k]) - 1e-9);
         return;

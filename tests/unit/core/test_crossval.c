@@ -198,6 +198,31 @@ static void test_splits_judge_what_they_should(void **state)
     free(memory);
 }
 
+/* A wider prior gives a wider variance, and a wider answer for a card never seen. */
+static void test_prior_sensitivity(void **state)
+{
+    struct eco_predict_point points[WORLD_N];
+    struct eco_crossval_sensitivity low, high;
+    size_t bytes = eco_crossval_bytes(WORLD_N);
+    void *memory = malloc(bytes);
+
+    (void)state;
+    world_fill(points);
+    assert_int_equal(
+        eco_crossval_prior(points, WORLD_N, ECO_PG_CARD_OTHER, 0.5, memory, bytes, &low, NULL), 0);
+    assert_int_equal(
+        eco_crossval_prior(points, WORLD_N, ECO_PG_CARD_OTHER, 2.0, memory, bytes, &high, NULL), 0);
+    assert_near(low.prior_sd, 0.05, 1e-12);
+    assert_near(high.prior_sd, 0.2, 1e-12);
+    assert_true(high.fitted_sd > low.fitted_sd);
+    assert_true(high.nf4_new_card_sd > low.nf4_new_card_sd);
+    assert_true(low.nf4_new_arch_sd >= low.nf4_new_card_sd);
+    assert_int_equal(
+        eco_crossval_prior(points, WORLD_N, ECO_PG_CARD_OTHER, 2.0, memory, 10, &high, NULL),
+        ECO_E_NO_MEMORY);
+    free(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_folds_leave_out),
         cmocka_unit_test(test_no_leak),
         cmocka_unit_test(test_splits_judge_what_they_should),
+        cmocka_unit_test(test_prior_sensitivity),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
