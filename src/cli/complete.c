@@ -81,6 +81,11 @@ static void bash(struct eco_buf *out)
         all_options(&eco_ops[o], out);
         eco_buf_puts(out, "' -- \"$cur\")) ;;\n");
     }
+    eco_buf_puts(out, "    help) COMPREPLY=($(compgen -W '");
+    for (size_t o = 0; o < eco_ops_count; o++) {
+        eco_buf_printf(out, "%s ", eco_ops[o].name);
+    }
+    eco_buf_puts(out, "--man --schema --completion' -- \"$cur\")) ;;\n");
     eco_buf_puts(
         out,
         "    esac\n    [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$cur\"))\n}\n"

@@ -210,17 +210,24 @@ void cli_help_schema(struct eco_buf *out)
 
 /* ---- man page ------------------------------------------------------------------------------ */
 
-/* A leading '.' or '\'' is a request in roff, '-' and '\' are escaped. */
+/* A leading '.' or '\'' is a request in roff; '-', '\' and all but ASCII are escaped. */
 static void roff(struct eco_buf *out, const char *text)
 {
     if (*text == '.' || *text == '\'') {
         eco_buf_puts(out, "\\&");
     }
-    for (; *text; text++) {
-        if (*text == '\\' || *text == '-') {
-            eco_buf_putc(out, '\\');
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c >= 0xe0 && c[1] && c[2]) { /* three bytes are all our texts need */
+            unsigned u = (*c & 0x0fu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
+            eco_buf_printf(out, "\\[u%04X]", u);
+            c += 2;
+        } else if (*c >= 0xc0 && c[1]) {
+            eco_buf_printf(out, "\\[u%04X]", (*c & 0x1fu) << 6 | (c[1] & 0x3fu));
+            c++;
+        } else {
+            eco_buf_puts(out, *c == '\\' || *c == '-' ? "\\" : "");
+            eco_buf_putc(out, (char)*c);
         }
-        eco_buf_putc(out, *text);
     }
 }
 
@@ -274,7 +281,7 @@ void cli_help_man(struct eco_buf *out)
              ".SH NAME\necocompute \\- energy of quantized LLM inference, predicted and measured\n"
              ".SH SYNOPSIS\n.B ecocompute\n.I COMMAND\n[\\fIoptions\\fR]\n.SH DESCRIPTION\n"
              "On this GPU, for this model, does quantization lower the energy per token or raise "
-             "it?\nEvery number says how it is known, with its range and source.\n.SH COMMANDS\n");
+             "it?\nEvery number says how it is known, with its range and source.\n.SH VERBS\n");
     for (size_t i = 0; i < eco_ops_count; i++) {
         man_op(&eco_ops[i], out);
     }

@@ -7,9 +7,9 @@
 #include "batch_file.h"
 #include "complete.h"
 #include "help.h"
-#include "ops/native_host.h"
 #include "ops/args.h"
 #include "ops/doc.h"
+#include "ops/native_host.h"
 #include "ops/result.h"
 #include "options.h"
 

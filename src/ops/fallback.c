@@ -23,19 +23,11 @@ static const char *why_not_measured(struct eco_ctx *ctx, const struct eco_run_so
                         s[0].reason ? ", " : "", s[0].reason ? s[0].reason : "");
 }
 
-/* "measured" needs a power source here; a prediction at a measured point is interpolated. */
-static enum eco_basis fallback_basis(enum eco_basis b)
-{
-    return b == ECO_BASIS_MEASURED || b == ECO_BASIS_COMPUTED ? ECO_BASIS_INTERPOLATED
-           : b == ECO_BASIS_MODELLED                          ? ECO_BASIS_EXTRAPOLATED
-                                                              : b;
-}
-
 static void fill_predicted(struct eco_fallback *f, struct eco_run_predicted *p, bool baseline)
 {
     const struct eco_answer *a = &f->answer;
     const struct eco_predict_answer *c = &a->change;
-    p->basis = fallback_basis(c->basis);
+    p->basis = c->basis;
     p->confidence = c->confidence;
     p->calibration = "ecocompute";
     p->n_rows = c->n_points;
@@ -61,23 +53,8 @@ static void fill_arm(struct eco_fallback *f, struct eco_run_arm *arm, bool basel
     eco_run_arm_init(arm);
     arm->precision = baseline ? ECO_PREC_FP16 : a->precision;
     arm->engine = eco_engine_name(a->engine);
-    arm->basis = a->have_energy ? fallback_basis(a->change.basis) : ECO_BASIS_UNAVAILABLE;
-    arm->reason = f->run.measurement_source;
-    arm->level = ECO_RUN_LEVEL_L0;
     fill_predicted(f, &arm->predicted, baseline);
-    if (a->have_energy) {
-        arm->j_per_token = arm->predicted.j_per_token;
-        arm->base_j_per_token = arm->predicted.base_j_per_token;
-        arm->delta.pct = baseline ? 0.0 : a->change.delta_pct.median;
-        arm->delta.lo95_pct = baseline ? (double)NAN : a->change.delta_pct.lo95;
-        arm->delta.hi95_pct = baseline ? (double)NAN : a->change.delta_pct.hi95;
-        arm->delta.n = 0;
-        arm->delta.verdict = baseline                                       ? NULL
-                             : a->change.recommendation == ECO_REC_QUANTIZE ? "saves"
-                             : a->change.recommendation == ECO_REC_DEPENDS  ? "cannot tell"
-                                                                            : "costs";
-        arm->delta.method = "predicted from the data set for a new session";
-    }
+    eco_run_arm_fallback(arm, f->run.measurement_source);
 }
 
 static void fill_run(struct eco_fallback *f, const struct eco_run_source *s, size_t n)

@@ -80,6 +80,8 @@ const struct eco_op eco_ops[] = {
          "the published curve. schema: our JSON Schema.",
      .examples = "ecocompute report build --model TinyLlama-1.1B-Chat-v1.0 --gpu rtx4090 "
                  "--precision NF4\n"
+                 "ecocompute report build --model TinyLlama-1.1B-Chat-v1.0 --gpu rtx4090 "
+                 "--out energy.json\n"
                  "ecocompute report validate energy.json\n"
                  "ecocompute report share energy.json\n"},
     {ROW(data, "the measured data: list, show, export, audit"), .path = "/v1/data",

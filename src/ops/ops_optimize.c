@@ -42,18 +42,19 @@ static int make_lists(struct eco_ctx *ctx, const struct eco_args_optimize *a, st
     one[0] = (double)a->load.batch;
     one[1] = (double)a->load.ctx;
     name[0] = a->precision;
-    if ((a->precision && a->precisions.n) || (batch_given && a->batches.n) ||
-        (a->load.ctx > 0 && a->contexts.n)) {
+    bool both = (a->precision && a->precisions.n) || (batch_given && a->batches.n) ||
+                (a->load.ctx > 0 && a->contexts.n);
+    if (both && !a->compat) { /* the published optimizer lets the list win, unsaid */
         return eco_err_set(err, ECO_E_INVALID, "batches",
                            "give one value or a list, not both (precision, batch, ctx)");
     }
-    if (a->precision) {
+    if (a->precision && !a->precisions.n) {
         l->precisions = (struct eco_strs){name, 1};
     }
-    if (batch_given) {
+    if (batch_given && !a->batches.n) {
         l->batches = (struct eco_f64s){one, 1};
     }
-    if (a->load.ctx > 0) {
+    if (a->load.ctx > 0 && !a->contexts.n) {
         l->contexts = (struct eco_f64s){one + 1, 1};
     }
     return 0;
@@ -276,9 +277,9 @@ static void fill_versus(const struct eco_res_config *c, const struct eco_res_con
     if (c->energy_j_per_1k_tokens.have && best->energy_j_per_1k_tokens.have) {
         v->energy_pct = percent_of(c->energy_j_per_1k_tokens.v, best->energy_j_per_1k_tokens.v);
     }
-    v->latency_pct = percent_of(c->latency_ms_per_token, best->latency_ms_per_token).v;
+    v->latency_pct = percent_of(c->latency_ms_per_token, best->latency_ms_per_token);
     v->throughput_pct = percent_of(c->throughput_tok_s, best->throughput_tok_s);
-    v->vram_pct = percent_of(c->vram_gb, best->vram_gb).v;
+    v->vram_pct = percent_of(c->vram_gb, best->vram_gb);
 }
 
 static int describe(const struct search *s, size_t index, struct eco_res_config *out,
@@ -458,7 +459,8 @@ static void fill_published_config(const struct eco_published_config *c, struct e
         .bound = c->compute_bound ? "compute" : "memory",
         .vram_gb = c->vram_gb,
         .confidence = eco_confidence_name(c->confidence),
-        .energy_basis = eco_basis_name(c->energy_basis),
+        .energy_basis =
+            c->energy_basis == ECO_BASIS_UNAVAILABLE ? NULL : eco_basis_name(c->energy_basis),
         .recommendation = eco_recommendation_name(c->recommendation)};
 }
 
@@ -485,9 +487,9 @@ static int published_lists(struct eco_ctx *ctx, const struct eco_published_optim
         const struct eco_published_versus *v = &o->versus[i];
         fill_published_config(&o->alternatives[i], &alt[i]);
         vs[i] = (struct eco_res_versus){{v->energy_pct, v->have_energy},
-                                        v->latency_pct,
-                                        eco_some(v->throughput_pct),
-                                        v->vram_pct};
+                                        {v->latency_pct, v->have_latency},
+                                        {v->throughput_pct, v->have_throughput},
+                                        {v->vram_pct, v->have_vram}};
         alt[i].vs_recommended = &vs[i];
     }
     for (size_t i = 0; i < o->n_front; i++) {

@@ -106,6 +106,7 @@ int eco_step_estimate(struct eco_question *q, struct eco_res_estimate *out, stru
     }
     double above = a.change.delta_pct.median;
     note_limits(q, &a);
+    eco_step_implied_power(q, &a);
     fill_change(q, &a, out);
     out->calibration = "ecocompute";
     out->verdict = eco_step_verdict(q, &a);
@@ -244,10 +245,7 @@ static void fill_compare_row(struct eco_question *q, const struct eco_answer *a,
         row->energy_ci = eco_span_of(eco_step_round(a->energy.j_per_1k.lo95, 3),
                                      eco_step_round(a->energy.j_per_1k.hi95, 3));
         row->tokens_per_j = eco_some(eco_step_round(1000.0 / j, 3));
-        if (a->have_latency) {
-            double tokens_per_s = a->latency.tokens_per_s.median;
-            row->power_w = eco_some(eco_step_round(j / 1000.0 * tokens_per_s, 3));
-        }
+        row->power_w = eco_step_implied_power(q, a);
     }
     if (a->have_latency) {
         row->tokens_per_s = eco_some(eco_step_round(a->latency.tokens_per_s.median, 3));

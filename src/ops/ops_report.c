@@ -104,7 +104,7 @@ static int overlay(struct eco_ctx *ctx, const struct eco_str *text, bool is_repo
                                          .dE = p->delta_pct,
                                          .model = eco_step_fmt(ctx, "%s", p->model),
                                          .gpu = eco_step_fmt(ctx, "%s", p->gpu),
-                                         .arch = eco_step_fmt(ctx, "%s", eco_arch_name(p->arch)),
+                                         .arch = eco_report_point_arch(p),
                                          .precision = eco_step_fmt(ctx, "%s", p->precision),
                                          .basis = eco_step_fmt(ctx, "%s", p->basis)};
         against_curve(eco_dataset_published(), p, &rows[i]);

@@ -277,7 +277,7 @@ int eco_run_gpus(struct eco_ctx *ctx, const void *args, void *result, struct eco
     }
     const struct eco_gpu *found = NULL;
     if (a->detect) {
-        enum eco_arch arch = eco_dataset_detect_arch(a->detect, strlen(a->detect), &found);
+        enum eco_arch arch = eco_dataset_detect_any_arch(a->detect, strlen(a->detect), &found);
         out->arch = arch == ECO_ARCH_UNKNOWN ? NULL : eco_arch_name(arch);
         out->gpu = found ? found->name : NULL;
     }

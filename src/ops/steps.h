@@ -86,6 +86,11 @@ struct eco_list eco_step_anchors(struct eco_question *q, const struct eco_predic
 const struct eco_res_band *eco_step_band(struct eco_question *q, const struct eco_band *b);
 const struct eco_res_energy *eco_step_energy(struct eco_question *q, const struct eco_answer *a);
 const struct eco_res_latency *eco_step_latency(struct eco_question *q, const struct eco_answer *a);
+/**
+ * Mean board power that energy and speed imply together. Absent, with a note, where the two models
+ * contradict each other: above the card's limit or below its idle. Never a limit used as power.
+ */
+struct eco_opt eco_step_implied_power(struct eco_question *q, const struct eco_answer *a);
 const struct eco_res_memory *eco_step_memory(struct eco_question *q, const struct eco_answer *a);
 /** Pairs and sessions in the default predictor. */
 size_t eco_step_data_points(void);

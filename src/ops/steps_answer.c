@@ -55,8 +55,8 @@ static struct eco_workload workload_of(const struct eco_question *q, enum eco_pr
                              .batch = (int)q->batch,
                              .prompt_tokens = q->prompt_tokens,
                              .gen_tokens = q->gen_tokens};
-    if (q->context_given) { /* the window in use replaces prompt + half of the generated tokens */
-        double prompt = q->context_tokens - q->gen_tokens / 2.0;
+    if (q->context_given) { /* the window in use is prompt + generated, as in the optimizer */
+        double prompt = q->context_tokens - q->gen_tokens;
         w.prompt_tokens = prompt > 0 ? (int)prompt : 0;
     }
     return w;
@@ -89,7 +89,8 @@ static struct eco_predict_query query_of(const struct eco_question *q, enum eco_
         pq.layers = q->model.layers;
     }
     if (q->context_given) {
-        pq.context_tokens = q->context_tokens;
+        struct eco_workload w = workload_of(q, p);
+        pq.context_tokens = w.prompt_tokens + w.gen_tokens / 2.0;
         pq.kv_bytes_per_token = eco_memory_kv_bytes(&q->model, 1.0);
     }
     return pq;

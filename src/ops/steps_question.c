@@ -154,7 +154,7 @@ static int card_by_name(const char *name, struct eco_question *q, struct eco_err
         }
         return 0;
     }
-    enum eco_arch arch = eco_dataset_detect_arch(name, strlen(name), NULL);
+    enum eco_arch arch = eco_dataset_detect_any_arch(name, strlen(name), NULL);
     if (arch == ECO_ARCH_UNKNOWN) {
         return rc;
     }

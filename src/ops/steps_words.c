@@ -205,6 +205,27 @@ const struct eco_res_latency *eco_step_latency(struct eco_question *q, const str
     return out;
 }
 
+struct eco_opt eco_step_implied_power(struct eco_question *q, const struct eco_answer *a)
+{
+    if (!a->have_energy || !a->have_latency || !q->gpu) {
+        return (struct eco_opt){0};
+    }
+    double w = a->energy.j_per_1k.median / 1000.0 * a->latency.tokens_per_s.median;
+    if (w > q->gpu->tdp_w) {
+        eco_step_note(
+            q,
+            "%s at batch %g: energy and speed would imply %.0f W, above the %.0f W limit of "
+            "%s: one of the two models is off here, so trust ranks and ranges, not both "
+            "medians",
+            eco_precision_name(a->precision), q->batch, w, q->gpu->tdp_w, q->gpu->name);
+        return (struct eco_opt){0};
+    }
+    if (w < q->gpu->idle_w) {
+        return (struct eco_opt){0};
+    }
+    return eco_some(eco_step_round(w, 3));
+}
+
 const struct eco_res_memory *eco_step_memory(struct eco_question *q, const struct eco_answer *a)
 {
     struct eco_res_memory *out = eco_arena_alloc(q->ctx->arena, sizeof(*out));

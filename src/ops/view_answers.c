@@ -44,7 +44,12 @@ static void change_lines(struct eco_doc *d, const struct eco_res_estimate *r)
                    sign(r->bands->hi50), r->bands->hi50 < 0 ? -r->bands->hi50 : r->bands->hi50);
     }
     if (r->p_saves.have) {
-        eco_doc_kv(d, "chance that it saves", "%.0f %%", 100 * r->p_saves.v);
+        double p = 100 * r->p_saves.v;
+        eco_doc_kv(d, "chance that it saves",
+                   p > 99  ? "over 99 %%"
+                   : p < 1 ? "under 1 %%"
+                           : "%.0f %%",
+                   p);
     }
     eco_doc_kv(d, "basis", "%s, %s confidence%s", r->basis, r->confidence,
                r->modelled ? " (the batch, context or shape model carries part of it)" : "");
@@ -55,7 +60,7 @@ static void change_lines(struct eco_doc *d, const struct eco_res_estimate *r)
         eco_doc_kv(d, "sign changes at", "%.3g billion parameters", r->crossover_b.v);
     }
     if (r->flip_batch.have && r->flip_batch_ci.have) {
-        eco_doc_kv(d, "sign changes at batch", "%.2g (95 %% range %.2g to %.2g)", r->flip_batch.v,
+        eco_doc_kv(d, "and at batch", "%.4g (95 %% range %.4g to %.4g)", r->flip_batch.v,
                    r->flip_batch_ci.lo, r->flip_batch_ci.hi);
     }
 }

@@ -161,7 +161,7 @@ static void test_refusals_name_the_way_out(void **state)
         {"estimate", "{\"model\": \"Qwen2.5-7C\", \"gpu\": \"rtx4090\"}", "did you mean"},
         {"estimate", "{\"N\": 7, \"gpu\": \"rtx4090\", \"precision\": \"NF5\"}",
          "did you mean NF4"},
-        {"estimate", "{\"N\": 7, \"gpu\": \"rtx4090\", \"region\": \"Frankreich\"}", "region"},
+        {"estimate", "{\"N\": 7, \"gpu\": \"rtx4090\", \"region\": \"Farnce\"}", "region"},
         {"estimate", "{\"gpu\": \"rtx4090\"}", "no model"},
         {"estimate", "{\"N\": 7, \"gpu\": \"rtx4090\", \"arch\": \"turing\"}", "contradicts"},
         {"estimate", "{\"model\": \"Qwen2.5-7B\", \"N\": 70}", "contradicts"},
