@@ -199,7 +199,7 @@ double eco_memory_kv_bytes(const struct eco_model *m, double tokens)
 
 /**
  * Modelled: for every token in flight two 32-bit copies of the hidden state, the 16-bit queries,
- * keys and values, and both halves of the feed-forward input; and the last logits in 16 and 32 bits.
+ * keys and values, and both halves of the feed-forward input; and the last logits, 16 and 32 bits.
  */
 static double activation_of(const struct eco_memory_query *q, double batch)
 {

@@ -69,7 +69,7 @@ uint64_t eco_tensor_params(const struct eco_tensor *x, int quant_bits);
 enum eco_precision eco_tally_precision(const struct eco_tally *t);
 
 /**
- * Model and info from the sums and, when there is one, the config: tensors count, the config shapes.
+ * Model and info from the sums and, when there is one, the config: tensors count, it shapes.
  * `m` must be zeroed; its name and source are the caller's.
  */
 int eco_tally_finish(const char *file, struct eco_tally *t, const struct eco_config *c_or_null,

@@ -169,7 +169,7 @@ static void test_parts_not_read(void **state)
     assert_near(eco_memory_read_bytes(&m, ECO_PREC_BF16, 1), 2.0 * 3880263168, 0);
 }
 
-/* Sizes of published files in GB (1e9 bytes), two decimals; headers and vocabularies are < 10 MB. */
+/* Sizes of published files in GB (1e9 bytes), two decimals; headers are < 10 MB. */
 static void test_gguf_files(void **state)
 {
     (void)state;
