@@ -42,7 +42,7 @@
     X(BATCH_CARD, "batch_card", 0.1, true, false)                                                  \
     X(BATCH_SESSION, "batch_session", 0.1, true, true)                                             \
     X(SESSION, "session", 0.05, true, true) /* shared by all of a session */                       \
-    X(SESSION_INT8, "session_int8_mixed", 0.2, true, true)                                         \
+    X(SESSION_INT8, "session_int8_mixed", 0.4, true, true)                                         \
     X(SESSION_NF4, "session_nf4", 0.08, true, true)                                                \
     X(SESSION_OTHER, "session_other", 0.08, true, true)                                            \
     X(SESSION_SLOPE_INT8, "session_slope_int8_mixed", 0.05, true, true)                            \

@@ -111,7 +111,7 @@ static void test_refit_agrees(void **state)
         eco_predict_problem_init(&p, shipped->points, shipped->n_points, NULL, memory, bytes, NULL),
         0);
     assert_int_equal(eco_gp_evaluate(&p.gp, shipped->theta, &p.work, &value, gradient), 0);
-    assert_near(value, -390.1021874007, 1e-8); /* numpy's */
+    assert_near(value, -389.4913554752, 1e-8); /* numpy's */
     assert_near(r.value, value, 1e-4);
     for (int g = 0; g < ECO_PG_COUNT; g++) {
         assert_near(gradient[g], 0.0, 2e-3);
@@ -139,30 +139,30 @@ struct oracle {
 
 #define TF ECO_ENGINE_TRANSFORMERS
 static const struct oracle oracles[] = {
-    {"RTX 4090", ECO_ARCH_ADA, 1008, ECO_PREC_NF4, TF, 7, 1, 0, 0, NULL, -0.300194376617,
-     0.119370661686},
+    {"RTX 4090", ECO_ARCH_ADA, 1008, ECO_PREC_NF4, TF, 7, 1, 0, 0, NULL, -0.300569221403,
+     0.119018335765},
     {"RTX 4090", ECO_ARCH_ADA, 1008, ECO_PREC_NF4, TF, 7.615616512, 1, 28, 6.52562176,
-     "Qwen/Qwen2-7B", -0.387103496128, 0.110226355791},
-    {"RTX 4090", ECO_ARCH_ADA, 1008, ECO_PREC_INT8_MIXED, TF, 0.494032768, 1, 24, 0.358,
-     "Qwen/Qwen2-0.5B", 1.496256096855, 0.261889753466},
-    {"T4", ECO_ARCH_TURING, 320, ECO_PREC_NF4, TF, 3, 1, 0, 0, NULL, -0.026592132109,
-     0.127461407607},
+     "Qwen/Qwen2-7B", -0.387541974741, 0.110011472033},
+    {"RTX 4090", ECO_ARCH_ADA, 1008, ECO_PREC_INT8_MIXED, TF, 0.494032768, 1, 24, 0.35784,
+     "Qwen/Qwen2-0.5B", 1.481333992632, 0.286676658718},
+    {"T4", ECO_ARCH_TURING, 320, ECO_PREC_NF4, TF, 3, 1, 0, 0, NULL, -0.026664296818,
+     0.127076295755},
     {"A800 SXM4 80GB", ECO_ARCH_AMPERE, 2039, ECO_PREC_INT8_PURE, TF, 14, 8, 0, 0, NULL,
-     0.232768097719, 0.133561360493},
-    {"L4", ECO_ARCH_ADA, 300, ECO_PREC_NF4_DQ, TF, 1.1, 1, 0, 0, NULL, 0.215317742343,
-     0.236075242704},
+     0.232716471283, 0.133431588263},
+    {"L4", ECO_ARCH_ADA, 300, ECO_PREC_NF4_DQ, TF, 1.1, 1, 0, 0, NULL, 0.215199204583,
+     0.236150231333},
     {"MI300X", ECO_ARCH_CDNA3, 5300, ECO_PREC_GGUF_Q4_K_M, ECO_ENGINE_LLAMACPP, 8, 1, 0, 0, NULL,
-     -0.344548811427, 0.331203797128},
+     -0.344449543561, 0.331623963668},
     {"H100 SXM", ECO_ARCH_HOPPER, 3350, ECO_PREC_FP8, ECO_ENGINE_VLLM, 235, 256, 0, 0, NULL,
-     -0.004184604060, 0.167517383674},
+     -0.004257493876, 0.167435218925},
     {"H100 SXM", ECO_ARCH_HOPPER, 3350, ECO_PREC_FP8, ECO_ENGINE_VLLM, 235, 8, 0, 0, NULL,
-     0.533280961095, 0.151175857237},
+     0.533206935011, 0.151097334477},
     {"A2", ECO_ARCH_AMPERE, 200, ECO_PREC_GPTQ_INT4, ECO_ENGINE_VLLM, 3.09, 128, 0, 0, NULL,
-     0.139039361304, 0.154475369914},
-    {"A2", ECO_ARCH_AMPERE, 200, ECO_PREC_NF4, ECO_ENGINE_VLLM, 3.09, 4, 0, 0, NULL, 0.528889033057,
-     0.150112127463},
+     0.139032871546, 0.154258788875},
+    {"A2", ECO_ARCH_AMPERE, 200, ECO_PREC_NF4, ECO_ENGINE_VLLM, 3.09, 4, 0, 0, NULL, 0.528838363595,
+     0.149694699429},
     {"RTX 5090", ECO_ARCH_BLACKWELL, 1792, ECO_PREC_NVFP4, ECO_ENGINE_VLLM, 8.2, 8, 0, 0, NULL,
-     -0.517767283717, 0.142714906831},
+     -0.517788108961, 0.142494276481},
 };
 #undef TF
 
@@ -299,7 +299,9 @@ static void test_coverage_passes_everywhere(void **state)
                                                ECO_PREC_NF4_DQ,     ECO_PREC_FP8};
 
     (void)state;
-    for (int split = ECO_CROSSVAL_ONE; split <= ECO_CROSSVAL_SESSION; split++) {
+    for (int split = ECO_CROSSVAL_ONE; split < ECO_CROSSVAL_SPLITS; split++) {
+        if (split == ECO_CROSSVAL_SOURCE || split == ECO_CROSSVAL_PUBLISHER)
+            continue; /* external pairs, judged above */
         for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
             struct eco_crossval_score s = judge((enum eco_crossval_split)split, false, kinds[i]);
 
