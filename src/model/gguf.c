@@ -144,7 +144,7 @@ static bool whole(unsigned type, uint64_t raw, int64_t *out)
         *out = (int64_t)raw;
         return true;
     case T_I8:
-        *out = (int8_t)raw;
+        *out = raw < 0x80 ? (int64_t)raw : (int64_t)raw - 0x100;
         return true;
     case T_I16:
         *out = (int16_t)raw;
@@ -531,16 +531,19 @@ static int fill_shape(struct reader *r, const struct eco_tally *t, struct eco_mo
                    "the metadata lack general.architecture, block_count, embedding_length or "
                    "attention.head_count");
     }
+    if (t->vocab > 1u << 26) {
+        return bad(r, 24, "the token table has more than 67108864 rows");
+    }
     m->layers = (int)g->layers;
     m->hidden = (int)g->hidden;
     m->n_heads = (int)g->heads;
     m->n_kv_heads = (int)(g->kv_heads > 0 ? g->kv_heads : g->heads);
     m->head_dim = (int)(g->key_length > 0 ? g->key_length : g->hidden / g->heads);
     m->max_context = g->context > 0 ? (int)g->context : 0;
-    m->vocab = t->vocab > 0 && t->vocab <= 1u << 26 ? (int)t->vocab
-               : g->tokens > 0                      ? (int)g->tokens
-               : g->vocab > 0                       ? (int)g->vocab
-                                                    : 0;
+    m->vocab = t->vocab > 0    ? (int)t->vocab
+               : g->tokens > 0 ? (int)g->tokens
+               : g->vocab > 0  ? (int)g->vocab
+                               : 0;
     if (g->kv_lora_rank > 0) {
         m->kv_lora_rank = (int)g->kv_lora_rank;
         m->rope_head_dim = g->rope_dim > 0 ? (int)g->rope_dim : 0;

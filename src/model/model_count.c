@@ -203,7 +203,7 @@ bool eco_model_total(struct eco_model *m, const struct eco_model_info *info)
         return false;
     }
     if (m->experts > m->experts_per_token && m->experts_per_token > 0) {
-        active = expert / u(m->experts) * u(m->experts_per_token);
+        active = expert / (uint64_t)m->experts * (uint64_t)m->experts_per_token;
     }
     uint64_t table = m->params_lm_head;
     if (m->tied) {

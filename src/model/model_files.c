@@ -88,7 +88,7 @@ static int read_head(const char *path, const struct source *s, size_t want, unsi
 static int read_small(const char *path, size_t limit, unsigned char **out, size_t *len,
                       struct eco_err *err)
 {
-    struct source s;
+    struct source s = {-1, 0};
     int rc = open_source(path, &s, err);
     if (rc) {
         return rc;
@@ -143,7 +143,7 @@ static int read_config(const char *path, struct eco_config *c, struct eco_err *e
 static int add_safetensors(const char *path, const struct eco_tensor_filter *filter,
                            struct eco_tally *t, struct eco_err *err)
 {
-    struct source s;
+    struct source s = {-1, 0};
     unsigned char *bytes = NULL;
     size_t got = 0, head = 8;
     int rc = open_source(path, &s, err);
@@ -397,7 +397,7 @@ static int open_safetensors(const char *path, struct eco_model *out, struct eco_
 static int open_gguf(const char *path, struct eco_model *out, struct eco_model_info *info,
                      struct eco_err *err)
 {
-    struct source s;
+    struct source s = {-1, 0};
     int rc = open_source(path, &s, err);
     if (rc) {
         return rc;

@@ -262,7 +262,12 @@ static int shape_by_tensors(const char *file, const struct eco_tally *t, uint64_
         return eco_err_set(err, ECO_E_CONTENT, file,
                            "'%.100s' lists no parameters, or more than 1e15", file);
     }
-    if (t->hidden > 0 && t->hidden <= 1u << 20 && t->vocab <= 1u << 26) {
+    if (t->hidden > 1u << 20 || t->vocab > 1u << 26) {
+        return eco_err_set(err, ECO_E_CONTENT, file,
+                           "'%.100s': a token table of %llu rows of %llu is out of range", file,
+                           (unsigned long long)t->vocab, (unsigned long long)t->hidden);
+    }
+    if (t->hidden > 0) {
         m->hidden = (int)t->hidden;
         m->vocab = (int)t->vocab;
     }
