@@ -1,6 +1,6 @@
 #include "help.h"
 
-#include "base/num.h"
+#include "ops/args.h"
 #include "ops/result.h"
 #include "options.h"
 
@@ -40,8 +40,8 @@ static void range_words(const struct eco_param *p, struct eco_buf *out)
 {
     if (p->lo != p->hi) {
         char lo[ECO_NUM_MAX], hi[ECO_NUM_MAX];
-        eco_num_format(p->lo, lo);
-        eco_num_format(p->hi, hi);
+        eco_args_bound(p->lo, lo);
+        eco_args_bound(p->hi, hi);
         eco_buf_printf(out, " [%s%s to %s%s%s]", p->flags & ECO_PF_LO_OPEN ? "above " : "", lo, hi,
                        p->unit[0] ? " " : "", p->unit);
     }

@@ -37,16 +37,36 @@ static int put_out(const struct eco_buf *b)
     return 0;
 }
 
+/* Where the names that nothing came near to are listed. */
+static const char *list_of(const char *param)
+{
+    static const char *const lists[][2] = {
+        {"gpu", "ecocompute gpus"},
+        {"gpus", "ecocompute gpus"},
+        {"model", "ecocompute models"},
+        {"name", "ecocompute models"},
+        {"arch", "ecocompute gpus"},
+        {"region", "a country's name or code (France, DEU), or 'US average'"}};
+    for (size_t i = 0; i < ECO_COUNT(lists); i++) {
+        if (strcmp(lists[i][0], param) == 0) {
+            return lists[i][1];
+        }
+    }
+    return NULL;
+}
+
 static int fail(const struct eco_err *err, const char *verb)
 {
-    const char *way_out = err->code == ECO_E_EXISTS ? "; --force writes over it" : "";
-    if (err->line > 0) {
-        fprintf(stderr, "ecocompute: %s (line %ld, column %ld)\n", err->message, err->line,
-                err->column);
-    } else {
-        fprintf(stderr, "ecocompute: %s%s\n", err->message, way_out);
-    }
     int code = err->code;
+    bool placed = err->line > 0 && !strstr(err->message, "line ");
+    fprintf(stderr, "ecocompute: %s", err->message);
+    if (placed) {
+        fprintf(stderr, " (line %ld, column %ld)", err->line, err->column);
+    }
+    fputs(code == ECO_E_EXISTS ? "; --force writes over it\n" : "\n", stderr);
+    if (code == ECO_E_UNKNOWN_NAME && !strstr(err->message, "did you mean") && list_of(err->arg)) {
+        fprintf(stderr, "see: %s\n", list_of(err->arg));
+    }
     if (verb && (code == ECO_E_UNKNOWN_PARAM || code == ECO_E_MISSING || code == ECO_E_USAGE)) {
         fprintf(stderr, "see: ecocompute %s --help\n", verb);
     }
@@ -101,6 +121,9 @@ static int run_once(const struct eco_op *op, struct eco_ctx *ctx, const void *ar
     } else {
         render(op, result, o, ctx->arena, &out);
         status = put_out(&out);
+        if (status == 0 && op->says_no && op->says_no(result)) {
+            status = eco_err_exit_status(ECO_E_ANSWER_NO);
+        }
     }
     if (warnings.len && !o->quiet) {
         fputs(eco_buf_str(&warnings), stderr);

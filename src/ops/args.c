@@ -30,6 +30,15 @@ static const char *type_word(const struct eco_param *p)
     return "text";
 }
 
+void eco_args_bound(double v, char out[ECO_NUM_MAX])
+{
+    if (v >= 1e9) { /* 1e+15 reads better than fifteen zeros */
+        snprintf(out, ECO_NUM_MAX, "%g", v);
+    } else {
+        eco_num_format(v, out);
+    }
+}
+
 /* "0.1 to 2000 GB", or "" where there is no range. */
 static void range_text(const struct eco_param *p, char out[96])
 {
@@ -38,8 +47,8 @@ static void range_text(const struct eco_param *p, char out[96])
     if (p->lo == p->hi) {
         return;
     }
-    eco_num_format(p->lo, lo);
-    eco_num_format(p->hi, hi);
+    eco_args_bound(p->lo, lo);
+    eco_args_bound(p->hi, hi);
     snprintf(out, 96, "%s%s to %s%s%s", p->flags & ECO_PF_LO_OPEN ? "above " : "", lo, hi,
              p->unit[0] ? " " : "", p->unit);
 }

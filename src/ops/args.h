@@ -6,6 +6,7 @@
 #ifndef ECO_OPS_ARGS_H
 #define ECO_OPS_ARGS_H
 
+#include "base/num.h"
 #include "op.h"
 
 /** Fills `args` (op->args_size bytes) with the defaults; `have` is 0. */
@@ -25,6 +26,8 @@ int eco_args_finish(const struct eco_op *op, void *args, struct eco_err *err);
 int eco_args_unknown(const struct eco_op *op, const char *name, size_t len, struct eco_err *err);
 /** True when the parameter at this member offset was given. */
 bool eco_args_have(const struct eco_op *op, const void *args, size_t offset);
+/** A bound of a range as people read it. */
+void eco_args_bound(double v, char out[ECO_NUM_MAX]);
 /** Calls `each` for every choice of a parameter (static or "@..." lists). */
 void eco_args_each_choice(const struct eco_param *p, void (*each)(void *to, const char *choice),
                           void *to);

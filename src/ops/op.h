@@ -172,7 +172,8 @@ struct eco_op {
     bool batch;           /* accepts --batch-file */
     int (*check)(const void *args, struct eco_err *err); /* relations between parameters, or NULL */
     int (*run)(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err);
-    void (*view)(struct eco_doc *doc, const void *result); /* NULL: generic */
+    void (*view)(struct eco_doc *doc, const void *result);
+    bool (*says_no)(const void *result); /* done, and the answer is no: exit 1; NULL: never */
 };
 
 extern const struct eco_op eco_ops[];

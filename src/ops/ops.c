@@ -85,7 +85,7 @@ const struct eco_op eco_ops[] = {
                  "ecocompute report validate energy.json\n"
                  "ecocompute report share energy.json\n"},
     {ROW(data, "the measured data: list, show, export, audit"), .path = "/v1/data",
-     .view = eco_view_data,
+     .view = eco_view_data, .says_no = eco_data_says_no,
      .about =
          "list and export: the rows with grade, source and reason. show ID: one row with its "
          "baseline. audit FILE: the physical checks on a table of your own. path: the files and "

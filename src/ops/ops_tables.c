@@ -4,6 +4,7 @@
 #include "dataset/audit_table.h"
 #include "dataset/dataset.h"
 #include "model/model.h"
+#include "result.h"
 #include "runs.h"
 
 #include <ctype.h>
@@ -40,6 +41,7 @@ static void fill_row(const struct eco_row *r, struct eco_res_data_row *out)
                                      .precision = eco_precision_name(r->precision),
                                      .backend = text_or_null(r->backend),
                                      .batch = r->batch,
+                                     .n_devices = r->n_devices,
                                      .throughput_tok_s = eco_some(r->throughput_tok_s),
                                      .power_w = eco_some(r->power_w),
                                      .energy_j_per_1k = eco_some(r->energy_j_per_1k),
@@ -207,6 +209,28 @@ static int audit_text(struct eco_ctx *ctx, const char *name, const char *text, s
     return 0;
 }
 
+bool eco_data_says_no(const void *result)
+{
+    const struct eco_res_data *r = result;
+    for (size_t i = 0; i < r->findings.n; i++) {
+        const struct eco_res_finding *f = (const struct eco_res_finding *)r->findings.items + i;
+        if (strcmp(f->severity, "error") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The rows as CSV: what `data audit` and a spreadsheet read. */
+static int export_rows(struct eco_ctx *ctx, struct eco_res_data *out, struct eco_err *err)
+{
+    struct eco_buf b = ECO_BUF_INIT;
+    eco_result_csv(&eco_rec_data, out, &b);
+    out->document = eco_buf_ok(&b) ? eco_arena_strdup(ctx->arena, eco_buf_str(&b), b.len) : NULL;
+    eco_buf_done(&b);
+    return out->document ? 0 : no_memory(err);
+}
+
 int eco_run_data(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
 {
     const struct eco_args_data *a = args;
@@ -231,7 +255,10 @@ int eco_run_data(struct eco_ctx *ctx, const void *args, void *result, struct eco
         return rc ? rc : audit_text(ctx, a->target, text.s, text.len, out, err);
     }
     out->note = "grade D rows are shown and never fitted; 'data show ID' says why";
-    return list_rows(ctx, &filter, out, err);
+    rc = list_rows(ctx, &filter, out, err);
+    return rc == 0 && eco_str_ieq(a->action, strlen(a->action), "export")
+               ? export_rows(ctx, out, err)
+               : rc;
 }
 
 /* ---- gpus ---------------------------------------------------------------------------------- */

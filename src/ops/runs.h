@@ -17,6 +17,7 @@ ECO_RUN(run_data);
 ECO_RUN(run_gpus);
 ECO_RUN(run_models);
 ECO_RUN(run_version);
+bool eco_data_says_no(const void *result); /* `data audit` found an error */
 /* ops_optimize.c */
 ECO_RUN(run_optimize);
 /* ops_fit.c */

@@ -19,6 +19,8 @@ struct eco_notes {
     size_t n;
 };
 
+struct eco_region;
+
 /** The question as understood: which model, which card, how it is run. */
 struct eco_question {
     struct eco_ctx *ctx;
@@ -35,6 +37,7 @@ struct eco_question {
     int prompt_tokens, gen_tokens;
     const struct eco_args_risk *risk;   /* may be NULL */
     const struct eco_args_money *money; /* may be NULL */
+    const struct eco_region *region;    /* looked up once, by the first bill */
     struct eco_notes notes;
 };
 

@@ -9,7 +9,7 @@
 
 size_t eco_step_data_points(void)
 {
-    return (size_t)eco_predictor_default.n_points;
+    return (size_t)eco_predictor_default.n_fit;
 }
 
 size_t eco_step_data_sessions(void)
@@ -292,16 +292,16 @@ const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bo
 
 /* ---- the bill ------------------------------------------------------------------------------ */
 
-static int tariff(const struct eco_question *q, struct eco_cost_input *in, struct eco_res_bill *out,
+static int tariff(struct eco_question *q, struct eco_cost_input *in, struct eco_res_bill *out,
                   struct eco_err *err)
 {
     const struct eco_args_money *m = q->money;
-    const struct eco_region *region = NULL;
     const char *name = m ? m->region : "US average";
-    int rc = eco_dataset_find_region(name, strlen(name), &region, err);
+    int rc = q->region ? 0 : eco_dataset_find_region(name, strlen(name), &q->region, err);
     if (rc) {
         return rc;
     }
+    const struct eco_region *region = q->region;
     out->region = region->name;
     in->price_usd_per_kwh = region->price_is_tariff ? region->price_usd_per_kwh : (double)NAN;
     out->price_source = region->price_is_tariff ? region->price_source : NULL;

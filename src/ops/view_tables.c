@@ -54,8 +54,12 @@ static void findings(struct eco_doc *d, const struct eco_res_data *r)
                     r->findings.n, (long long)r->checked);
     for (size_t i = 0; i < r->findings.n; i++) {
         const struct eco_res_finding *f = (const struct eco_res_finding *)r->findings.items + i;
-        eco_doc_item(d, "line %lld, %s (%s): %s", (long long)f->line, f->check, f->severity,
-                     f->message);
+        if (f->line > 0) {
+            eco_doc_item(d, "line %lld, %s (%s): %s", (long long)f->line, f->check, f->severity,
+                         f->message);
+        } else {
+            eco_doc_item(d, "%s (%s): %s", f->check, f->severity, f->message);
+        }
     }
 }
 
@@ -64,7 +68,7 @@ void eco_view_data(struct eco_doc *d, const void *result)
     const struct eco_res_data *r = result;
     const struct eco_res_data_row *rows = r->rows.items;
     if (r->document) {
-        eco_doc_pre(d, r->document);
+        eco_doc_raw(d, r->document);
         return;
     }
     if (r->checked > 0) {
