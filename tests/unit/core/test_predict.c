@@ -373,6 +373,45 @@ static void test_build_refuses(void **state)
     free(memory);
 }
 
+static void test_features(void **state)
+{
+    struct eco_predict_feature one[ECO_PREDICT_MAX_FEATURES], many[ECO_PREDICT_MAX_FEATURES];
+    struct eco_predict_levels l = {.precision = ECO_PREC_NF4,
+                                   .family = ECO_FAM_BNB_NF4,
+                                   .engine = ECO_ENGINE_TRANSFORMERS,
+                                   .card = -1,
+                                   .model = -1,
+                                   .batch = 1.0};
+    double x[ECO_PX_COUNT], b[ECO_PB_COUNT];
+    int n = eco_predict_features(&l, false, one), all = eco_predict_features(&l, true, many);
+
+    (void)state;
+    assert_true(n < all && all <= ECO_PREDICT_MAX_FEATURES);
+    for (int i = 0; i < all; i++) {
+        for (int j = 0; j < i; j++)
+            assert_true(many[i].key != many[j].key);
+    }
+    /* Qwen2-7B: 6.5256e9 parameters in 28 layers; without a shape, its own size. */
+    assert_near(eco_predict_effective_x(7.6, 6.52562176, 28), (log(6.52562176 / 28) + 2.5) / 0.85,
+                1e-14);
+    assert_near(eco_predict_effective_x(6.0, 0.0, 28), log(2.0), 1e-14);
+    eco_predict_size_bases(0.0, x);
+    assert_near(x[ECO_PX_CURVE], 0.0, 1e-15);
+    eco_predict_batch_bases(1.0, b);
+    for (int i = ECO_PB_STEP; i < ECO_PB_COUNT; i++)
+        assert_near(b[i], 0.0, 0.0);
+    eco_predict_batch_bases(61.0, b);
+    assert_near(b[ECO_PB_60], 0.5, 1e-15);
+    for (int g = 0; g < ECO_PG_COUNT; g++) {
+        assert_true(eco_predict_group_name(g)[0] != '\0');
+        for (int h = 0; h < g; h++)
+            assert_string_not_equal(eco_predict_group_name(g), eco_predict_group_name(h));
+    }
+    assert_string_equal(eco_predict_group_name(-1), "none");
+    assert_true(eco_predict_noise_weight(ECO_GRADE_A) < eco_predict_noise_weight(ECO_GRADE_B));
+    assert_true(eco_predict_noise_weight(ECO_GRADE_C) < eco_predict_noise_weight(ECO_GRADE_D));
+}
+
 static void test_usual_engines(void **state)
 {
     (void)state;
@@ -401,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_bad_questions),
         cmocka_unit_test(test_pair),
         cmocka_unit_test(test_build_refuses),
+        cmocka_unit_test(test_features),
         cmocka_unit_test(test_usual_engines),
     };
 
