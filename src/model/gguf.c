@@ -544,6 +544,9 @@ static int fill_shape(struct reader *r, const struct eco_tally *t, struct eco_mo
                : g->tokens > 0 ? (int)g->tokens
                : g->vocab > 0  ? (int)g->vocab
                                : 0;
+    if (m->vocab == 0) {
+        return bad(r, 24, "there is no token table and no list of tokens");
+    }
     if (g->kv_lora_rank > 0) {
         m->kv_lora_rank = (int)g->kv_lora_rank;
         m->rope_head_dim = g->rope_dim > 0 ? (int)g->rope_dim : 0;
