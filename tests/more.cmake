@@ -61,3 +61,9 @@ if(TARGET ecocompute)
            --program $<TARGET_FILE:ecocompute>)
   set_tests_properties(sync/argv-json PROPERTIES LABELS cli TIMEOUT 300)
 endif()
+
+if(TARGET ecocompute AND NOT ECO_SANITIZE) # a minute under sanitizers, and the same numbers
+  add_test(NAME cli/calibration COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/calibration.py
+           --program $<TARGET_FILE:ecocompute>)
+  set_tests_properties(cli/calibration PROPERTIES LABELS cli TIMEOUT 300)
+endif()

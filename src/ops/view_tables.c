@@ -264,7 +264,14 @@ static void view_check(struct eco_doc *d, const struct eco_res_fit *r)
     stats_row(d, "one pair left out", &r->ecocompute->all.leave_one_out);
     stats_row(d, "one size left out", &r->ecocompute->all.leave_one_size_out);
     stats_row(d, "one session left out", &r->ecocompute->all.leave_one_session_out);
+    eco_doc_table_end(d);
+    eco_doc_heading(d, "The same by precision, one session left out");
+    eco_doc_table(d, STATS_COLUMNS);
     stats_list(d, &r->ecocompute->all.by_precision);
+    eco_doc_table_end(d);
+    eco_doc_heading(d, "The same by precision, one size left out");
+    eco_doc_table(d, STATS_COLUMNS);
+    stats_list(d, &r->ecocompute->all.size_out_by_precision);
     eco_doc_table_end(d);
     eco_doc_heading(d, "External pairs, one source left out, our calibration");
     eco_doc_table(d, STATS_COLUMNS);
