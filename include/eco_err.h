@@ -56,9 +56,11 @@ int eco_err_set_at(struct eco_err *err, int code, const char *arg, long line, lo
                    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 #ifdef __clang_analyzer__
-/* The analyser reads one file at a time: tell it that what comes back is `code`. */
-#define eco_err_set(err, code, ...)    (eco_err_set((err), (code), __VA_ARGS__), (code))
-#define eco_err_set_at(err, code, ...) (eco_err_set_at((err), (code), __VA_ARGS__), (code))
+/* The analyser reads one file at a time: tell it that what comes back is `code`, and not 0. */
+#define eco_err_set(err, code, ...)                                                                \
+    (eco_err_set((err), (code), __VA_ARGS__), (code) < 0 ? (code) : ECO_E_INTERNAL)
+#define eco_err_set_at(err, code, ...)                                                             \
+    (eco_err_set_at((err), (code), __VA_ARGS__), (code) < 0 ? (code) : ECO_E_INTERNAL)
 #endif
 
 const char *eco_err_text(int code);    /* "out_of_range"; "ok" for 0; never NULL */
