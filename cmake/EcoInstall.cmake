@@ -36,14 +36,12 @@ if(TARGET ecocompute)
     set(written ${written} ${path} PARENT_SCOPE)
     install(FILES ${path} DESTINATION ${destination})
   endfunction()
-  if(ECO_WRITTEN_DOCS)
-    eco_install_written(ecocompute.1 ${CMAKE_INSTALL_MANDIR}/man1 help --man)
-    eco_install_written(ecocompute ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-                        help --completion bash)
-    eco_install_written(_ecocompute ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
-                        help --completion zsh)
-    eco_install_written(ecocompute.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
-                        help --completion fish)
-    add_custom_target(written_docs ALL DEPENDS ${written})
-  endif()
+  eco_install_written(ecocompute.1 ${CMAKE_INSTALL_MANDIR}/man1 help --man)
+  eco_install_written(ecocompute ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+                      help --completion bash)
+  eco_install_written(_ecocompute ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+                      help --completion zsh)
+  eco_install_written(ecocompute.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+                      help --completion fish)
+  add_custom_target(written_docs ALL DEPENDS ${written})
 endif()

@@ -1,14 +1,27 @@
 #!/bin/sh
 # The product's question, end to end: scripts/demo.sh [PROGRAM]. Writes ecocompute-out/.
+# The card is this machine's, or an RTX 4090 where there is none; the model is a real one.
 set -eu
 eco=${1:-build/ecocompute}
-say() { printf '\n$ ecocompute %s\n' "$*"; }
+model=Qwen/Qwen2.5-7B-Instruct
 run() {
-    say "$@"
+    printf '\n$ ecocompute %s\n' "$*"
     "$eco" "$@"
 }
-run gpus --detect
-run estimate --model Qwen/Qwen2.5-3B --gpu rtx4090 --precision nf4
-run optimize --model Qwen/Qwen2.5-7B --gpu rtx4090
-run cost --model Qwen/Qwen2.5-7B --gpu rtx4090 --precision fp16 --requests-per-day 10000
-run measure --model Qwen/Qwen2.5-3B --gpu rtx4090 --precision nf4 --out ecocompute-out --force
+
+run doctor
+if "$eco" doctor --json | grep -q '"gpu": *"'; then
+    gpu=
+else
+    gpu=rtx4090
+    echo
+    echo "No GPU here: the questions are asked for an RTX 4090."
+fi
+# shellcheck disable=SC2086 # no --gpu means the card of this machine
+set -- ${gpu:+--gpu $gpu}
+run estimate "$model" "$@" --precision NF4
+run optimize "$model" "$@" --quiet
+run cost "$model" "$@" --precision NF4 --quiet
+run measure "$model" "$@" --precision NF4 --out ecocompute-out --force
+echo
+ls -l ecocompute-out
