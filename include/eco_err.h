@@ -15,23 +15,23 @@ extern "C" {
 
 /* X(name, value, text, exit_status, http_status, jsonrpc_code) */
 #define ECO_CODES(X)                                                                               \
-    X(USAGE, -1, "usage", 2, 400, -32602)             /* a command line that cannot be read */     \
+    X(USAGE, -1, "usage", 2, 400, -32602) /* a command line that cannot be read */                 \
     X(MISSING, -2, "missing_parameter", 2, 400, -32602)                                            \
     X(UNKNOWN_PARAM, -3, "unknown_parameter", 2, 400, -32602)                                      \
     X(INVALID, -4, "invalid_parameter", 2, 400, -32602) /* right name, wrong kind of value */      \
     X(RANGE, -5, "out_of_range", 2, 400, -32602)                                                   \
-    X(UNKNOWN_NAME, -6, "unknown_name", 2, 400, -32602) /* gpu, model, precision, region … */      \
+    X(UNKNOWN_NAME, -6, "unknown_name", 2, 400, -32602) /* gpu, model, precision, region … */    \
     X(CONTENT, -7, "invalid_content", 3, 422, -32602)   /* a file or stream with wrong content */  \
     X(TOO_LARGE, -8, "too_large", 3, 413, -32602)       /* over a named limit */                   \
     X(NOT_FOUND, -9, "not_found", 2, 404, -32602)       /* a file or id that is not there */       \
     X(EXISTS, -10, "already_exists", 2, 409, -32602)    /* would write over; --force */            \
     X(DEVICE, -11, "device", 4, 503, -32000)            /* no device, or it failed */              \
     X(PERMISSION, -12, "permission", 4, 403, -32000)                                               \
-    X(IO, -13, "io", 4, 500, -32000)                    /* read or write failed, disk full */      \
-    X(UNSUPPORTED, -14, "unsupported", 2, 501, -32000)  /* known, but not built in or no data */   \
+    X(IO, -13, "io", 4, 500, -32000)                   /* read or write failed, disk full */       \
+    X(UNSUPPORTED, -14, "unsupported", 2, 501, -32000) /* known, but not built in or no data */    \
     X(NO_MEMORY, -15, "no_memory", 70, 500, -32603)                                                \
     X(INTERNAL, -16, "internal", 70, 500, -32603)                                                  \
-    X(ANSWER_NO, -17, "answer_is_no", 1, 200, 0)        /* done, and the answer is no */
+    X(ANSWER_NO, -17, "answer_is_no", 1, 200, 0) /* done, and the answer is no */
 
 enum eco_code {
     ECO_OK = 0,
@@ -63,10 +63,10 @@ int eco_err_set_at(struct eco_err *err, int code, const char *arg, long line, lo
     (eco_err_set_at((err), (code), __VA_ARGS__), (code) < 0 ? (code) : ECO_E_INTERNAL)
 #endif
 
-const char *eco_err_text(int code);    /* "out_of_range"; "ok" for 0; never NULL */
-int eco_err_exit_status(int code);     /* 0 for ECO_OK, 70 for an unknown code */
-int eco_err_http_status(int code);     /* 200 for ECO_OK */
-int eco_err_jsonrpc(int code);         /* 0 for ECO_OK */
+const char *eco_err_text(int code); /* "out_of_range"; "ok" for 0; never NULL */
+int eco_err_exit_status(int code);  /* 0 for ECO_OK, 70 for an unknown code */
+int eco_err_http_status(int code);  /* 200 for ECO_OK */
+int eco_err_jsonrpc(int code);      /* 0 for ECO_OK */
 
 #ifdef __cplusplus
 }

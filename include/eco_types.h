@@ -67,7 +67,7 @@ enum eco_arch {
       "int8-mixed int8 int8_default int8_mixed 8bit load_in_8bit llm.int8 llm.int8() llm_int8")    \
     X(INT8_PURE, "INT8-PURE", NONE, 8.0, BNB_INT8,                                                 \
       "int8-pure int8_pure pure-int8 int8-threshold-0")                                            \
-    X(NF4, "NF4", NF4, 4.5, BNB_NF4, "nf4 4bit load_in_4bit bnb4 bnb-nf4 bnb_4bit")       \
+    X(NF4, "NF4", NF4, 4.5, BNB_NF4, "nf4 4bit load_in_4bit bnb4 bnb-nf4 bnb_4bit")                \
     X(NF4_DQ, "NF4-DQ", NONE, 4.127, BNB_NF4, "nf4-dq nf4_dq nf4dq nf4-double-quant")              \
     X(GPTQ_INT4, "GPTQ-INT4", NONE, 4.156, W4, "gptq-int4 gptq gptq_int4 gptq4")                   \
     X(GPTQ_INT8, "GPTQ-INT8", NONE, 8.156, W8, "gptq-int8 gptq_int8 gptq8")                        \
@@ -107,13 +107,13 @@ enum eco_precision {
 /** The kernel family of a precision: what its energy behaviour is shared by. */
 enum eco_precision_family {
     ECO_FAM_NONE = 0,
-    ECO_FAM_FLOAT,    /* FP32, BF16, FP16: the baselines */
+    ECO_FAM_FLOAT, /* FP32, BF16, FP16: the baselines */
     ECO_FAM_FP8,
     ECO_FAM_BNB_INT8, /* LLM.int8() */
     ECO_FAM_BNB_NF4,
-    ECO_FAM_W4,       /* GPTQ, AWQ, W4A16: grouped 4-bit with fused kernels */
+    ECO_FAM_W4, /* GPTQ, AWQ, W4A16: grouped 4-bit with fused kernels */
     ECO_FAM_W8,
-    ECO_FAM_FP4,      /* NVFP4, MXFP4 */
+    ECO_FAM_FP4, /* NVFP4, MXFP4 */
     ECO_FAM_GGUF
 };
 
@@ -156,19 +156,19 @@ enum eco_engine {
 /** Grades of a data row: A raw or repeated, B single and consistent, C with care, D excluded. */
 enum eco_grade { ECO_GRADE_NONE = 0, ECO_GRADE_A, ECO_GRADE_B, ECO_GRADE_C, ECO_GRADE_D };
 
-const char *eco_arch_name(enum eco_arch arch);               /* "ada"; "unknown" */
-const char *eco_arch_vendor(enum eco_arch arch);             /* "nvidia"; "" for unknown */
-enum eco_arch eco_arch_parse(const char *text, size_t len);  /* exact, case-folded, or UNKNOWN */
-const char *eco_precision_name(enum eco_precision p);        /* "INT8-MIXED"; "none" */
+const char *eco_arch_name(enum eco_arch arch);              /* "ada"; "unknown" */
+const char *eco_arch_vendor(enum eco_arch arch);            /* "nvidia"; "" for unknown */
+enum eco_arch eco_arch_parse(const char *text, size_t len); /* exact, case-folded, or UNKNOWN */
+const char *eco_precision_name(enum eco_precision p);       /* "INT8-MIXED"; "none" */
 enum eco_precision eco_precision_parse(const char *text, size_t len); /* name or alias; or NONE */
 double eco_precision_bits(enum eco_precision p);
 enum eco_precision_family eco_precision_family(enum eco_precision p);
 enum eco_published_class eco_precision_published(enum eco_precision p);
-const char *eco_published_name(enum eco_published_class c);  /* "FP16", "NF4", "INT8", "none" */
-const char *eco_basis_name(enum eco_basis b);                /* "measured" … */
-const char *eco_confidence_name(enum eco_confidence c);      /* "high" … */
+const char *eco_published_name(enum eco_published_class c); /* "FP16", "NF4", "INT8", "none" */
+const char *eco_basis_name(enum eco_basis b);               /* "measured" … */
+const char *eco_confidence_name(enum eco_confidence c);     /* "high" … */
 const char *eco_recommendation_name(enum eco_recommendation r);
-const char *eco_engine_name(enum eco_engine e);              /* "transformers", "vllm" … */
+const char *eco_engine_name(enum eco_engine e);                 /* "transformers", "vllm" … */
 enum eco_engine eco_engine_parse(const char *text, size_t len); /* prefix: "vLLM 0.11.1" too */
 char eco_grade_letter(enum eco_grade g);
 
@@ -178,7 +178,7 @@ struct eco_gpu {
     enum eco_arch arch;
     double vram_gb;
     double mem_bw_gbps;
-    double fp16_tflops;  /* dense, with the accumulation of fp16_accumulate */
+    double fp16_tflops;   /* dense, with the accumulation of fp16_accumulate */
     bool accumulate_fp32; /* false: the peak is with FP16 accumulation; FP32 gives half of it */
     double tdp_w;         /* never used as power */
     double idle_w;        /* published idle, NAN: not known */
@@ -201,16 +201,16 @@ struct eco_model {
     uint64_t params_active; /* read per token: norm + output table (tied or not) + active linear */
     uint64_t params_embedding, params_lm_head, params_norm, params_linear;
     int layers, hidden, n_heads, n_kv_heads, head_dim, intermediate, vocab;
-    int max_context;        /* 0: not known */
-    int sliding_window;     /* tokens, 0: none */
-    int sliding_layers;     /* layers with the window (all when the window is set and this is 0) */
+    int max_context;    /* 0: not known */
+    int sliding_window; /* tokens, 0: none */
+    int sliding_layers; /* layers with the window (all when the window is set and this is 0) */
     int kv_lora_rank, rope_head_dim; /* MLA (DeepSeek-V2/V3); 0: ordinary attention */
     int experts, experts_per_token;  /* 0: dense */
     bool tied;
-    enum eco_precision stored;       /* as the files hold it; NONE: not known */
-    uint64_t file_bytes;             /* sum of tensor bytes when files were read, else 0 */
-    enum eco_basis shape_basis;      /* COMPUTED (exact) or INTERPOLATED */
-    const char *source;              /* "models.csv", "config.json", "gguf", "size" */
+    enum eco_precision stored;  /* as the files hold it; NONE: not known */
+    uint64_t file_bytes;        /* sum of tensor bytes when files were read, else 0 */
+    enum eco_basis shape_basis; /* COMPUTED (exact) or INTERPOLATED */
+    const char *source;         /* "models.csv", "config.json", "gguf", "size" */
 };
 
 /** A quantity with its spread: median and central 50/80/95 % bands. */

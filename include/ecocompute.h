@@ -4,11 +4,11 @@
  * memory are the caller's, every function may run on any thread.
  *
  * Life of a question: a struct eco_gpu and a struct eco_model (eco_types.h) -> eco_predict, the
- * change of energy per token against 16 bit (eco_predict.h) -> eco_energy_absolute and
- * eco_energy_quantized, joules; eco_latency_predict, seconds (eco_physics.h) -> eco_memory_estimate,
- * bytes (eco_memory.h) -> eco_alerts_check, known traps (eco_alerts.h) -> eco_cost_compute,
- * kilowatt-hours, money and CO2 (eco_cost.h). eco_optimize.h searches configurations;
- * eco_published.h is the published calibration, to check us against it; eco_run.h is a measured run.
+ * change of energy per token against 16 bit (eco_predict.h) -> eco_energy_absolute and _quantized,
+ * joules; eco_latency_predict, seconds (eco_physics.h) -> eco_memory_estimate, bytes
+ * (eco_memory.h) -> eco_alerts_check, known traps (eco_alerts.h) -> eco_cost_compute, kWh, money
+ * and CO2 (eco_cost.h). eco_optimize.h searches configurations;
+ * eco_published.h is the published calibration, to check against; eco_run.h is a measured run.
  *
  * Errors: 0 or a negative enum eco_code, detail in the caller's struct eco_err (eco_err.h); results
  * are untouched on failure. Units are the last part of a name.

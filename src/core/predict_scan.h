@@ -42,7 +42,7 @@ void eco_predict_scan_anchors(const struct eco_predict_scan *s, const struct eco
 void eco_predict_scan_size(const struct eco_predict_scan *s, double offset, double params_b,
                            double shift, struct eco_predict_crossing *out);
 
-/** The first batch (2 to 1024) whose median has another sign than at batch 1; context as measured. */
+/** First batch (2 to 1024) whose median has another sign than at batch 1; context as measured. */
 void eco_predict_scan_batch(const struct eco_predict_scan *s, struct eco_predict_crossing *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Prints "VERB<tab>COMMAND" for every example in the table of operations (tests/cli/examples.py). */
+/* Prints "VERB<tab>COMMAND" for every example in the table of operations (for examples.py). */
 #include "ops/op.h"
 
 #include <stdio.h>
