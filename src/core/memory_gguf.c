@@ -194,15 +194,23 @@ static double pick_bits(const struct pick *p, enum block base, const struct eco_
            (1.0 - share) * block_bits(plain, columns);
 }
 
-/** Value projections: eight-expert models take Q8_0, 80-layer ones one step more than 4 bits. */
+/** Types of 3 and 4 bits become Q5_K in the value projections of 80-layer models. */
+static enum block raised(enum block b)
+{
+    return b == BLOCK_Q3_K || b == BLOCK_Q4_K ? BLOCK_Q5_K : b;
+}
+
 static double value_bits(const struct mix *x, const struct eco_model *m, double columns)
 {
+    struct pick p = x->value;
     if (m->experts == 8) {
         return block_bits(BLOCK_Q8_0, columns);
     }
-    double bits = pick_bits(&x->value, x->base, m, columns);
-    bool small = bits <= block_bits(BLOCK_Q4_K, columns) && x->base != BLOCK_Q4_0;
-    return m->layers == 80 && small ? block_bits(BLOCK_Q5_K, columns) : bits;
+    if (m->layers == 80) {
+        p.rich = raised(p.rich);
+        p.plain = raised(p.plain ? p.plain : x->base);
+    }
+    return pick_bits(&p, x->base, m, columns);
 }
 
 static double linear_bits(const struct mix *x, const struct eco_model *m)

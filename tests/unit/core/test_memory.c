@@ -131,6 +131,8 @@ static void test_kv_cache(void **state)
     assert_near(eco_memory_kv_bytes(&v3, 1), 70272, 0);
     assert_near(eco_memory_kv_bytes(&v3, 0), 0, 0);
     assert_near(eco_memory_kv_bytes(NULL, 10), 0, 0);
+    assert_near(eco_memory_weight_bytes(NULL, ECO_PREC_FP16), 0, 0);
+    assert_near(eco_memory_read_bytes(NULL, ECO_PREC_FP16, 1), 0, 0);
 }
 
 static void test_experts(void **state)
@@ -169,32 +171,91 @@ static void test_parts_not_read(void **state)
     assert_near(eco_memory_read_bytes(&m, ECO_PREC_BF16, 1), 2.0 * 3880263168, 0);
 }
 
+static struct eco_model llama3_8b(void)
+{
+    struct eco_model m = mistral_7b();
+    m.vocab = 128256;
+    m.params_embedding = m.params_lm_head = 128256ull * 4096;
+    m.params_total = m.params_embedding * 2 + m.params_norm + m.params_linear;
+    m.params_active = m.params_total - m.params_embedding;
+    return m;
+}
+
+static struct eco_model llama3_70b(void)
+{
+    struct eco_model m = llama3_8b();
+    m.layers = 80;
+    m.hidden = 8192;
+    m.n_heads = 64;
+    m.n_kv_heads = 8;
+    m.intermediate = 28672;
+    m.params_embedding = m.params_lm_head = 128256ull * 8192;
+    m.params_norm = 161u * 8192u;
+    m.params_total = 70553706496ull;
+    m.params_linear = m.params_total - 2 * m.params_embedding - m.params_norm;
+    return m;
+}
+
+static struct eco_model mixtral(void)
+{
+    struct eco_model m = mistral_7b();
+    m.experts = 8;
+    m.experts_per_token = 2;
+    m.params_linear = 46440382464ull;
+    m.params_total = 46702792704ull;
+    m.params_active = 12748853248ull;
+    return m;
+}
+
+static int check_files(const struct eco_model *m, const enum eco_precision *p, const double *gb,
+                       double tolerance)
+{
+    int wrong = 0;
+    for (; *gb > 0; gb++, p++) {
+        double got = eco_memory_weight_bytes(m, *p) / 1e9;
+        if (fabs(got - *gb) > tolerance) {
+            print_error("%s %s: %.4f GB, the file has %.2f\n", m->name, eco_precision_name(*p), got,
+                        *gb);
+            wrong++;
+        }
+    }
+    return wrong;
+}
+
 /* Sizes of published files in GB (1e9 bytes), two decimals; headers are < 10 MB. */
 static void test_gguf_files(void **state)
 {
     (void)state;
-    struct eco_model llama = llama2_7b(), mistral = mistral_7b(), qwen = qwen_05b();
-    const struct {
-        const struct eco_model *m;
-        enum eco_precision p;
-        double gb;
-    } files[] = {
-        {&llama, ECO_PREC_GGUF_Q8_0, 7.16},     {&llama, ECO_PREC_GGUF_Q6_K, 5.53},
-        {&llama, ECO_PREC_GGUF_Q5_K_M, 4.78},   {&llama, ECO_PREC_GGUF_Q5_K_S, 4.65},
-        {&llama, ECO_PREC_GGUF_Q5_0, 4.65},     {&llama, ECO_PREC_GGUF_Q4_K_M, 4.08},
-        {&llama, ECO_PREC_GGUF_Q4_K_S, 3.86},   {&llama, ECO_PREC_GGUF_Q4_0, 3.83},
-        {&llama, ECO_PREC_GGUF_Q3_K_L, 3.60},   {&llama, ECO_PREC_GGUF_Q3_K_M, 3.30},
-        {&mistral, ECO_PREC_GGUF_Q8_0, 7.70},   {&mistral, ECO_PREC_GGUF_Q6_K, 5.94},
-        {&mistral, ECO_PREC_GGUF_Q5_K_M, 5.13}, {&mistral, ECO_PREC_GGUF_Q4_K_M, 4.37},
-        {&mistral, ECO_PREC_GGUF_Q4_K_S, 4.14}, {&mistral, ECO_PREC_GGUF_Q3_K_M, 3.52},
-        {&qwen, ECO_PREC_GGUF_Q8_0, 0.53},      {&qwen, ECO_PREC_GGUF_Q4_K_M, 0.40},
+    static const enum eco_precision all[] = {
+        ECO_PREC_GGUF_Q8_0,   ECO_PREC_GGUF_Q6_K,   ECO_PREC_GGUF_Q5_K_M, ECO_PREC_GGUF_Q4_K_M,
+        ECO_PREC_GGUF_Q3_K_M, ECO_PREC_GGUF_Q4_K_S, ECO_PREC_GGUF_Q3_K_L, ECO_PREC_GGUF_Q5_K_S,
+        ECO_PREC_GGUF_Q6_K_L, ECO_PREC_GGUF_Q5_K_L, ECO_PREC_GGUF_Q4_K_L, ECO_PREC_GGUF_IQ4_XS,
+        ECO_PREC_GGUF_IQ3_XS, ECO_PREC_GGUF_Q2_K_L, ECO_PREC_GGUF_Q2_K,   ECO_PREC_GGUF_IQ2_M,
     };
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        double gb = eco_memory_weight_bytes(files[i].m, files[i].p) / 1e9;
-        if (fabs(gb - files[i].gb) > 0.01)
-            fail_msg("%s %s: %.4f GB, the file has %.2f", files[i].m->name,
-                     eco_precision_name(files[i].p), gb, files[i].gb);
-    }
+    static const enum eco_precision old[] = {ECO_PREC_GGUF_Q5_0, ECO_PREC_GGUF_Q4_0};
+    struct eco_model m = llama2_7b();
+    int wrong = check_files(
+        &m, all, (const double[]){7.16, 5.53, 4.78, 4.08, 3.30, 3.86, 3.60, 4.65, 0}, 0.01);
+    wrong += check_files(&m, old, (const double[]){4.65, 3.83, 0}, 0.01);
+    m = mistral_7b();
+    wrong += check_files(&m, all, (const double[]){7.70, 5.94, 5.13, 4.37, 3.52, 4.14, 0}, 0.01);
+    m = llama3_8b();
+    wrong += check_files(&m, all,
+                         (const double[]){8.54, 6.60, 5.73, 4.92, 4.02, 4.69, 4.32, 5.60, 6.85,
+                                          6.06, 5.31, 4.45, 3.52, 3.69, 3.18, 2.95, 0},
+                         0.0151);
+    m = llama3_70b();
+    wrong += check_files(
+        &m, all + 1, (const double[]){57.88, 49.94, 42.52, 34.26, 40.34, 37.14, 48.65, 0}, 0.01);
+    m = qwen_05b(); /* rows of 896: 256-blocks do not fit */
+    wrong += check_files(
+        &m, all, (const double[]){0.531, 0.506, 0.420, 0.398, 0.355, 0.385, 0.369, 0.413, 0},
+        0.008);
+    wrong += check_files(&m, all + 11, (const double[]){0.349, 0.338, 0}, 0.008);
+    wrong += check_files(&m, all + 14, (const double[]){0.339, 0}, 0.008);
+    m = mixtral(); /* one decimal */
+    wrong += check_files(&m, all, (const double[]){49.6, 38.4, 33.3, 28.5, 22.6, 0}, 0.1);
+    assert_int_equal(wrong, 0);
 }
 
 static void test_every_precision_is_ordered(void **state)
@@ -237,8 +298,11 @@ static void test_total_and_batch(void **state)
                 1);
     assert_near(r.overhead_bytes, ECO_MEMORY_CONTEXT_BYTES, 0);
     assert_true(r.activation_bytes > 0 && r.activation_bytes < 2e9);
-    q.kv_bits = 8;
+    q.engine = ECO_ENGINE_VLLM; /* prefill in chunks of 8192 tokens: the same here */
     struct eco_memory half;
+    assert_int_equal(eco_memory_estimate(&q, &half, NULL), 0);
+    assert_near(half.activation_bytes, r.activation_bytes, 0);
+    q.kv_bits = 8;
     assert_int_equal(eco_memory_estimate(&q, &half, NULL), 0);
     assert_near(half.kv_bytes, r.kv_bytes / 2, 0);
     q.engine = ECO_ENGINE_LLAMACPP;
@@ -267,6 +331,9 @@ static void test_refusals(void **state)
     q.kv_bits = 65;
     assert_int_equal(eco_memory_estimate(&q, &r, &err), ECO_E_RANGE);
     q.kv_bits = 0;
+    q.precision = ECO_PREC_COUNT;
+    assert_int_equal(eco_memory_estimate(&q, &r, &err), ECO_E_UNKNOWN_NAME);
+    q.precision = ECO_PREC_FP16;
     q.model = &empty;
     assert_int_equal(eco_memory_estimate(&q, &r, &err), ECO_E_INVALID);
     empty.params_b = 7;
@@ -275,6 +342,13 @@ static void test_refusals(void **state)
     q.context_tokens = 0; /* weights alone need no shape */
     assert_int_equal(eco_memory_estimate(&q, &r, &err), 0);
     assert_near(r.weights_bytes, 14e9, 0);
+    /* no shape: a mix has its base type; rows of no block size stay at 16 bits */
+    assert_near(eco_memory_weight_bytes(&empty, ECO_PREC_GGUF_Q8_0), 7e9 * 8.5 / 8, 1);
+    m.hidden = m.intermediate = 100;
+    m.head_dim = 25;
+    m.n_heads = m.n_kv_heads = 4;
+    assert_near_rel(eco_memory_weight_bytes(&m, ECO_PREC_GGUF_Q4_K_M),
+                    2.0 * (double)m.params_total + 2.0 * (double)m.params_norm, 1e-12);
 }
 
 int main(void)
