@@ -200,6 +200,38 @@ static struct eco_list by_precision(struct eco_ctx *ctx, const struct fold *f)
     return (struct eco_list){rows, n};
 }
 
+/* Only two classes have two cards: how far do card and class lean on their priors? */
+static int prior_sensitivity(struct eco_ctx *ctx, void *memory, size_t bytes, struct eco_list *out,
+                             struct eco_err *err)
+{
+    static const enum eco_predict_group groups[] = {ECO_PG_CARD_OTHER, ECO_PG_ARCH};
+    static const double factors[] = {0.5, 1.0, 2.0};
+    struct eco_res_sensitivity *rows =
+        eco_arena_array(ctx->arena, ECO_COUNT(groups) * ECO_COUNT(factors), sizeof(*rows));
+    size_t n = 0;
+    if (!rows) {
+        return no_memory(err);
+    }
+    for (size_t g = 0; g < ECO_COUNT(groups); g++) {
+        for (size_t k = 0; k < ECO_COUNT(factors); k++) {
+            struct eco_crossval_sensitivity s;
+            int rc =
+                eco_crossval_prior(eco_predictor_default.points, eco_predictor_default.n_points,
+                                   groups[g], factors[k], memory, bytes, &s, err);
+            if (rc) {
+                return rc;
+            }
+            rows[n++] = (struct eco_res_sensitivity){
+                eco_predict_group_name((int)groups[g]), factors[k],
+                eco_num_round(s.prior_sd, 3),           eco_num_round(s.fitted_sd, 3),
+                eco_num_round(s.nf4_new_card_sd, 3),    eco_num_round(s.int8_new_card_sd, 3),
+                eco_num_round(s.nf4_new_arch_sd, 3)};
+        }
+    }
+    *out = (struct eco_list){rows, n};
+    return 0;
+}
+
 static int check_ecocompute(struct eco_ctx *ctx, struct eco_res_check_ecocompute *out,
                             struct eco_err *err)
 {
@@ -223,7 +255,9 @@ static int check_ecocompute(struct eco_ctx *ctx, struct eco_res_check_ecocompute
     out->all.by_precision = by_precision(ctx, &f[ECO_CROSSVAL_SESSION]);
     out->all.size_out_by_precision = by_precision(ctx, &f[ECO_CROSSVAL_SIZE]);
     score(&f[ECO_CROSSVAL_SOURCE], "one_source_out", &all, &out->external_pairs);
-    return 0;
+    score(&f[ECO_CROSSVAL_PUBLISHER], "one_publisher_out", &all, &out->external_publishers);
+    score(&f[ECO_CROSSVAL_CARD], "one_card_out", &all, &out->cards);
+    return prior_sensitivity(ctx, memory, bytes, &out->prior_sensitivity, err);
 }
 
 /* ---- refitting ------------------------------------------------------------------------------ */

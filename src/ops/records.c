@@ -353,6 +353,15 @@ const struct eco_record eco_rec_check_published = {"AccuracyPublished", fields_c
                                                    ECO_COUNT(fields_check_published),
                                                    sizeof(struct eco_res_check_published), NULL};
 
+#define REC struct eco_res_sensitivity
+static const struct eco_field fields_sensitivity[] = {
+#include "records/rec_sensitivity.def"
+};
+#undef REC
+const struct eco_record eco_rec_sensitivity = {"Sensitivity", fields_sensitivity,
+                                               ECO_COUNT(fields_sensitivity),
+                                               sizeof(struct eco_res_sensitivity), NULL};
+
 #define REC struct eco_res_check_ecocompute
 static const struct eco_field fields_check_ecocompute[] = {
 #include "records/rec_check_ecocompute.def"

@@ -139,6 +139,9 @@ struct eco_res_check_all {
 struct eco_res_check_published {
 #include "records/rec_check_published.def"
 };
+struct eco_res_sensitivity {
+#include "records/rec_sensitivity.def"
+};
 struct eco_res_check_ecocompute {
 #include "records/rec_check_ecocompute.def"
 };
@@ -200,6 +203,7 @@ extern const struct eco_record eco_rec_stats;
 extern const struct eco_record eco_rec_check_anchors;
 extern const struct eco_record eco_rec_check_all;
 extern const struct eco_record eco_rec_check_published;
+extern const struct eco_record eco_rec_sensitivity;
 extern const struct eco_record eco_rec_check_ecocompute;
 extern const struct eco_record eco_rec_curve;
 extern const struct eco_record eco_rec_hyper;

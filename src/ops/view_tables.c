@@ -245,6 +245,24 @@ static void stats_list(struct eco_doc *d, const struct eco_list *list)
 #define STATS_COLUMNS                                                                              \
     "|>n|>MAE|>median|>log MAE|>in 50 %|>in 80 %|>in 95 %|binomial test|>interval score"
 
+static void view_sensitivity(struct eco_doc *d, const struct eco_list *list)
+{
+    eco_doc_heading(d, "How far card and class lean on their priors (standard deviations of y)");
+    eco_doc_table(d, "group|>prior times|>prior sd|>fitted sd|>NF4, new card|>INT8-MIXED, new card|"
+                     ">NF4, new class");
+    for (size_t i = 0; i < list->n; i++) {
+        const struct eco_res_sensitivity *s = (const struct eco_res_sensitivity *)list->items + i;
+        eco_doc_cell(d, "%s", s->group);
+        eco_doc_cell(d, "%.2g", s->factor);
+        eco_doc_cell(d, "%.3f", s->prior_sd);
+        eco_doc_cell(d, "%.3f", s->fitted_sd);
+        eco_doc_cell(d, "%.3f", s->nf4_new_card_sd);
+        eco_doc_cell(d, "%.3f", s->int8_new_card_sd);
+        eco_doc_cell(d, "%.3f", s->nf4_new_arch_sd);
+    }
+    eco_doc_table_end(d);
+}
+
 static void view_check(struct eco_doc *d, const struct eco_res_fit *r)
 {
     eco_doc_heading(d, "Published anchors, published calibration");
@@ -276,7 +294,13 @@ static void view_check(struct eco_doc *d, const struct eco_res_fit *r)
     eco_doc_heading(d, "External pairs, one source left out, our calibration");
     eco_doc_table(d, STATS_COLUMNS);
     stats_row(d, "one source left out", &r->ecocompute->external_pairs);
+    stats_row(d, "one publisher left out", &r->ecocompute->external_publishers);
     eco_doc_table_end(d);
+    eco_doc_heading(d, "All pairs, every pair of one card left out, our calibration");
+    eco_doc_table(d, STATS_COLUMNS);
+    stats_row(d, "one card left out", &r->ecocompute->cards);
+    eco_doc_table_end(d);
+    view_sensitivity(d, &r->ecocompute->prior_sensitivity);
 }
 
 void eco_view_fit(struct eco_doc *d, const void *result)
