@@ -86,7 +86,8 @@ int eco_model_from_gguf(const char *file, const char *name, const unsigned char 
 
 /**
  * A known name or Hugging Face id, a folder, a config.json, a .safetensors, a .gguf. A path is
- * tried first when `spec` has the look of one or names a folder with a config.json or a file.
+ * tried first when `spec` has the look of one or names a folder with a config.json; a known name
+ * wins over a plain file or another folder. file_bytes leaves out masks and a tied table's copy.
  */
 int eco_model_open(const char *spec, struct eco_model *out, struct eco_err *err);
 int eco_model_inspect(const char *spec, struct eco_model *out, struct eco_model_info *info,
