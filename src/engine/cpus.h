@@ -1,0 +1,20 @@
+/* Inside the module: which CPUs this process may use, and what memory is free. */
+#ifndef ECO_ENGINE_CPUS_H
+#define ECO_ENGINE_CPUS_H
+
+#include <stdint.h>
+
+/**
+ * CPUs of the affinity mask, cut to the quota of the cgroup under `sys_root` ("/sys/fs/cgroup")
+ * that `proc_cgroup` ("/proc/self/cgroup") names: ceil(quota / period), v2 cpu.max or v1
+ * cpu.cfs_quota_us, the tightest of the way up. At least 1.
+ */
+int eco_engine_cpus_at(const char *proc_cgroup, const char *sys_root, int affinity);
+/** CPU numbers of the affinity mask into cpu[0..max); returns how many the mask has (<= max). */
+int eco_engine_cpu_list(int *cpu, int max);
+/** Bytes that can still be taken: MemAvailable, cut to the cgroup's limit. 0: not known. */
+uint64_t eco_engine_memory_free(void);
+/** Running processes on this machine other than this one, from /proc/loadavg; -1: not known. */
+int eco_engine_runnable(void);
+
+#endif
