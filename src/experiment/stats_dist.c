@@ -54,7 +54,9 @@ static double beta_regularized(double a, double b, double x, double one_minus_x)
         return 1;
     }
     double other = a == 0.5 ? b : a;
-    double front = exp(log_gamma_half_step(other) + a * log(x) + b * log(one_minus_x)) / sqrt(PI);
+    double log_x = x < 0.5 ? log(x) : log1p(-one_minus_x); /* a may be 1e6: every digit counts */
+    double log_rest = one_minus_x < 0.5 ? log(one_minus_x) : log1p(-x);
+    double front = exp(log_gamma_half_step(other) + a * log_x + b * log_rest) / sqrt(PI);
     if (x < (a + 1) / (a + b + 2)) {
         return front * beta_fraction(a, b, x) / a;
     }
