@@ -30,7 +30,7 @@ static const char *value_word(const struct eco_param *p)
 static void option_name(const char *name, char out[64])
 {
     size_t n = 0;
-    for (; name[n] && n < 63; n++) {
+    for (; n < 63 && name[n]; n++) {
         out[n] = name[n] == '_' ? '-' : name[n];
     }
     out[n] = '\0';

@@ -111,9 +111,10 @@ static int run_once(const struct eco_op *op, struct eco_ctx *ctx, const void *ar
     struct eco_err err = {0};
     struct eco_buf out = ECO_BUF_INIT, warnings = ECO_BUF_INIT;
     void *result = eco_arena_alloc(ctx->arena, op->result->size);
-    ctx->warnings = &warnings;
-    ctx->want_chart = o->format == CLI_TABLE || o->format == CLI_MARKDOWN || o->format == CLI_HTML;
-    int rc = result ? op->run(ctx, args, result, &err)
+    struct eco_ctx here = *ctx; /* this run's own: it points at locals */
+    here.warnings = &warnings;
+    here.want_chart = o->format == CLI_TABLE || o->format == CLI_MARKDOWN || o->format == CLI_HTML;
+    int rc = result ? op->run(&here, args, result, &err)
                     : eco_err_set(&err, ECO_E_NO_MEMORY, "", "out of memory");
     int status = 0;
     if (rc) {

@@ -148,7 +148,7 @@ static double search_nstar(const struct fit_problem *p, struct fit_point *best)
 
 static double median_size(const struct eco_published_anchor *anchors, size_t n)
 {
-    double size[ECO_PUBLISHED_MAX_ANCHORS];
+    double size[ECO_PUBLISHED_MAX_ANCHORS] = {0};
 
     for (size_t i = 0; i < n; i++) {
         size_t j = i;
@@ -253,7 +253,7 @@ static int leave_out(const struct eco_published_anchor *anchors, size_t n, size_
                      enum eco_published_loo_kind kind, struct eco_published_loo *row,
                      struct eco_err *err)
 {
-    struct eco_published_anchor rest[ECO_PUBLISHED_MAX_ANCHORS];
+    struct eco_published_anchor rest[ECO_PUBLISHED_MAX_ANCHORS] = {0};
     struct eco_published_fit fit;
 
     *row = (struct eco_published_loo){.index = i};

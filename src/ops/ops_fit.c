@@ -44,7 +44,7 @@ static double share_inside(const struct judged *j, double z)
 
 static void score_published(const char *name, const struct judged *j, struct eco_res_stats *s)
 {
-    double error[ECO_PUBLISHED_MAX_ANCHORS], sum = 0, log_sum = 0, score = 0;
+    double error[ECO_PUBLISHED_MAX_ANCHORS] = {0}, sum = 0, log_sum = 0, intervals = 0;
     size_t inside = 0, sign_ok = 0;
     int lo, hi;
     for (size_t i = 0; i < j->n; i++) {
@@ -52,7 +52,7 @@ static void score_published(const char *name, const struct judged *j, struct eco
         error[i] = r->abs_err_pct;
         sum += r->abs_err_pct;
         log_sum += fabs(log1p(r->answer.delta_pct / 100) - log1p(j->truth[i] / 100));
-        score += r->interval_score;
+        intervals += r->interval_score;
         inside += r->inside;
         sign_ok += !r->firm_wrong;
     }
@@ -70,7 +70,7 @@ static void score_published(const char *name, const struct judged *j, struct eco
         .coverage95 = eco_num_round((double)inside / n, 4),
         .inside95 = (int64_t)inside,
         .coverage_ok = (int)inside >= lo && (int)inside <= hi,
-        .interval_score = eco_num_round(score / n, 1),
+        .interval_score = eco_num_round(intervals / n, 1),
         .sign_ok = {eco_num_round((double)sign_ok / n, 4), true}};
 }
 
