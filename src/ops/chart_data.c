@@ -22,13 +22,10 @@ static int add_curve(struct eco_question *q, const struct eco_answer *a,
     struct eco_chart_curve *curve = eco_arena_array(q->ctx->arena, CURVE_POINTS, sizeof(*curve));
     double sizes[CURVE_POINTS];
     struct eco_band bands[CURVE_POINTS];
-    double lo = fmin(CURVE_LO_B, q->model.params_b), hi = fmax(CURVE_HI_B, q->model.params_b);
-    struct eco_predict_query pq = {.precision = a->precision,
-                                   .gpu = q->gpu,
-                                   .arch = q->arch,
-                                   .params_total_b = q->model.params_b,
-                                   .engine = q->engine,
-                                   .batch = q->batch};
+    struct eco_predict_query pq =
+        eco_step_query(q, a->precision); /* the same question, other sizes */
+    double size = pq.params_total_b;
+    double lo = fmin(CURVE_LO_B, size), hi = fmax(CURVE_HI_B, size);
     if (!curve) {
         return no_memory(err);
     }
@@ -54,6 +51,14 @@ static bool on_chart(const struct eco_question *q, const struct eco_answer *a,
            r->power_basis == ECO_POWER_GROSS;
 }
 
+/* The axis is exact parameters; a row says the nominal size. */
+static double exact_size(const struct eco_row *r)
+{
+    const struct eco_model *m;
+    bool known = eco_dataset_find_model(r->model, strlen(r->model), &m, NULL) == 0;
+    return known && m->params_total > 0 ? (double)m->params_total / 1e9 : r->params_b;
+}
+
 static int add_marks(struct eco_question *q, const struct eco_answer *a,
                      struct eco_chart_crossover *out, struct eco_err *err)
 {
@@ -66,7 +71,7 @@ static int add_marks(struct eco_question *q, const struct eco_answer *a,
         struct eco_row r;
         if (eco_dataset_row(i, &r) && on_chart(q, a, &r)) {
             marks[n++] = (struct eco_chart_mark){
-                r.params_b, r.delta_pct, r.n_trials,
+                exact_size(&r), r.delta_pct, r.n_trials,
                 eco_step_fmt(q->ctx, "%s, %s, n=%d, %s", r.gpu, r.model, r.n_trials, r.session)};
         }
     }
@@ -91,7 +96,7 @@ int eco_chart_data_crossover(struct eco_question *q, const struct eco_answer *a,
     out->source = eco_step_fmt(q->ctx, "%s; %d measured pairs of grades A to C; GPU board power",
                                eco_basis_name(c->basis), c->n_points);
     out->crossover_b = c->crossover.have ? c->crossover.median : (double)NAN;
-    out->point_b = q->model.params_b;
+    out->point_b = eco_step_query(q, a->precision).params_total_b;
     out->point_pct = c->delta_pct.median;
     out->point_lo_pct = c->delta_pct.lo95;
     out->point_hi_pct = c->delta_pct.hi95;

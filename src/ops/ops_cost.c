@@ -10,7 +10,7 @@
 
 #define BATCHED 8.0 /* a batch that most services can fill; the page and --batch try others */
 
-static const enum eco_precision options[] = {ECO_PREC_FP16, ECO_PREC_NF4, ECO_PREC_INT8_PURE};
+static const enum eco_precision options[] = {ECO_PREC_FP16, ECO_PREC_NF4};
 
 static bool fits(const struct eco_question *q, const struct eco_answer *a)
 {

@@ -8,6 +8,7 @@
 #include "dataset/predictor_default.h"
 #include "eco_optimize.h"
 #include "eco_published.h"
+#include "report/chart_svg.h"
 #include "runs.h"
 
 #include <math.h>
@@ -73,9 +74,9 @@ struct search {
 };
 
 static const double default_batches[] = {1, 2, 4, 8, 16, 32, 64};
-/* What bitsandbytes offers today; FP8 in eager mode is not among them, since it only costs. */
-static const enum eco_precision default_arms[] = {ECO_PREC_FP16, ECO_PREC_NF4, ECO_PREC_INT8_PURE,
-                                                  ECO_PREC_INT8_MIXED};
+/* What bitsandbytes offers. Not INT8-PURE, which raised perplexity by up to 23 %, and not FP8 in
+ * eager mode, which only costs: both are searched when asked for. */
+static const enum eco_precision default_arms[] = {ECO_PREC_FP16, ECO_PREC_NF4, ECO_PREC_INT8_MIXED};
 static const enum eco_precision vllm_arms[] = {ECO_PREC_FP16, ECO_PREC_FP8, ECO_PREC_GPTQ_INT4,
                                                ECO_PREC_AWQ_INT4, ECO_PREC_NVFP4};
 static const enum eco_precision llamacpp_arms[] = {ECO_PREC_FP16, ECO_PREC_GGUF_Q8_0,
@@ -106,9 +107,13 @@ static int add_arms(const struct lists *a, struct eco_question *q, struct search
         if (rc) {
             return rc;
         }
-        s->arms[i] = (struct eco_optimize_arm){.precision = a->precisions.n ? p : list[i],
-                                               .engine = q->engine,
-                                               .quality_loss_pct = (double)NAN};
+        struct eco_quality quality;
+        p = a->precisions.n ? p : list[i];
+        eco_step_quality(q, p, &quality);
+        s->arms[i] = (struct eco_optimize_arm){
+            .precision = p,
+            .engine = q->engine,
+            .quality_loss_pct = quality.loss_pct.have ? quality.loss_pct.v : (double)NAN};
     }
     s->setup.arms = s->arms;
     s->setup.n_arms = n;
@@ -189,7 +194,10 @@ static int add_query(const struct eco_args_optimize *a, struct search *s, struct
     add_budget(s, ECO_OPTIMIZE_MEMORY, a->max_vram_gb > 0, a->max_vram_gb * 1e9);
     add_budget(s, ECO_OPTIMIZE_ENERGY, a->max_energy_j_per_1k > 0, a->max_energy_j_per_1k);
     add_budget(s, ECO_OPTIMIZE_COST, a->max_cost_usd > 0, a->max_cost_usd);
-    add_budget(s, ECO_OPTIMIZE_QUALITY, a->max_quality_loss_pct > 0, a->max_quality_loss_pct);
+    add_budget(s, ECO_OPTIMIZE_QUALITY,
+               eco_args_have(eco_op_find("optimize"), a,
+                             offsetof(struct eco_args_optimize, max_quality_loss_pct)),
+               a->max_quality_loss_pct);
     s->query.n_alternatives = 3;
     s->query.batches = s->setup.batches;
     s->query.n_batches = s->setup.n_batches;
@@ -282,31 +290,36 @@ static void fill_versus(const struct eco_res_config *c, const struct eco_res_con
     v->vram_pct = percent_of(c->vram_gb, best->vram_gb);
 }
 
-static int describe(const struct search *s, size_t index, struct eco_res_config *out,
-                    struct eco_err *err)
+static int describe(struct eco_question *q, const struct search *s, size_t index,
+                    struct eco_res_config *out, struct eco_err *err)
 {
     struct eco_optimize_config c;
     int rc = eco_optimize_describe(&s->setup, s->table.label[index], &c, err);
     if (rc == 0) {
+        struct eco_quality quality;
         fill_config(&c, out);
+        eco_step_quality(q, c.precision, &quality);
+        out->quality_loss_pct = quality.loss_pct;
+        out->quality_basis = eco_step_quality_words(q->ctx, &quality);
     }
     return rc;
 }
 
-static int fill_lists(struct eco_ctx *ctx, const struct search *s, struct eco_res_optimize *out,
+static int fill_lists(struct eco_question *q, const struct search *s, struct eco_res_optimize *out,
                       struct eco_err *err)
 {
     const struct eco_optimize_result *f = &s->found;
     size_t n_front = f->n_front > MAX_FRONT_SHOWN ? MAX_FRONT_SHOWN : f->n_front;
-    struct eco_res_config *alt = eco_arena_array(ctx->arena, f->n_alternatives + 1, sizeof(*alt));
-    struct eco_res_versus *vs = eco_arena_array(ctx->arena, f->n_alternatives + 1, sizeof(*vs));
-    struct eco_res_config *front = eco_arena_array(ctx->arena, n_front + 1, sizeof(*front));
+    struct eco_res_config *alt =
+        eco_arena_array(q->ctx->arena, f->n_alternatives + 1, sizeof(*alt));
+    struct eco_res_versus *vs = eco_arena_array(q->ctx->arena, f->n_alternatives + 1, sizeof(*vs));
+    struct eco_res_config *front = eco_arena_array(q->ctx->arena, n_front + 1, sizeof(*front));
     if (!alt || !vs || !front) {
         return no_memory(err);
     }
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < f->n_alternatives; i++) {
-        rc = describe(s, f->alternative[i].index, &alt[i], err);
+        rc = describe(q, s, f->alternative[i].index, &alt[i], err);
         if (rc == 0 && out->recommended) {
             fill_versus(&alt[i], out->recommended, &vs[i]);
             alt[i].vs_recommended = &vs[i];
@@ -314,7 +327,7 @@ static int fill_lists(struct eco_ctx *ctx, const struct search *s, struct eco_re
     }
     for (size_t i = 0; rc == 0 && i < n_front; i++) { /* a long front is shown evenly thinned */
         size_t at = n_front < f->n_front ? i * (f->n_front - 1) / (n_front - 1) : i;
-        rc = describe(s, s->front[at], &front[i], err);
+        rc = describe(q, s, s->front[at], &front[i], err);
     }
     out->alternatives = (struct eco_list){alt, f->n_alternatives};
     out->pareto_energy_latency = (struct eco_list){front, n_front};
@@ -375,6 +388,7 @@ static int price_best(struct eco_question *q, const struct search *s, struct eco
     q->arch = q->gpu->arch;
     q->batch = s->setup.batches[label.batch];
     q->context_tokens = s->setup.contexts[label.context];
+    q->context_given = true;
     q->precision = s->arms[label.precision].precision;
     int rc = bill ? eco_step_answer(q, q->precision, &a, err) : no_memory(err);
     if (rc == 0) {
@@ -395,9 +409,12 @@ static void note_search(struct eco_question *q, const struct search *s)
         eco_step_note(q, "%zu candidates have no figure for the objective and rank last",
                       s->found.n_objective_unknown);
     }
-    if (s->query.have[ECO_OPTIMIZE_QUALITY]) {
-        eco_step_note(q, "no quality loss is known for these precisions on this model: a quality "
-                         "budget leaves them out; measure perplexity before you deploy");
+    if (s->query.have[ECO_OPTIMIZE_QUALITY] && s->found.binding[ECO_OPTIMIZE_QUALITY].n_unknown) {
+        eco_step_note(
+            q,
+            "%zu candidates have no measured quality loss and are left out by the quality "
+            "budget",
+            s->found.binding[ECO_OPTIMIZE_QUALITY].n_unknown);
     }
     if (s->found.have_best) {
         eco_step_note(q,
@@ -422,11 +439,11 @@ static int fill_optimum(struct eco_question *q, struct search *s, struct eco_res
     const struct eco_optimize_result *f = &s->found;
     int rc = one ? 0 : no_memory(err);
     if (rc == 0 && (f->have_best || f->have_closest)) {
-        rc = describe(s, f->have_best ? f->best : f->closest, one, err);
+        rc = describe(q, s, f->have_best ? f->best : f->closest, one, err);
         *(f->have_best ? &out->recommended : &out->closest_infeasible) = one;
     }
     if (rc == 0) {
-        rc = fill_lists(q->ctx, s, out, err);
+        rc = fill_lists(q, s, out, err);
     }
     if (rc == 0 && !f->have_best) {
         rc = fill_misses(q->ctx, s, out, err);
@@ -436,9 +453,86 @@ static int fill_optimum(struct eco_question *q, struct search *s, struct eco_res
     out->basis = (struct eco_res_optimize_basis){one ? one->energy_basis : NULL, "modelled",
                                                  eco_basis_name(q->model.shape_basis)};
     note_search(q, s);
+    if (one && one->quality_loss_pct.have && one->quality_loss_pct.v > 0) {
+        eco_step_note(q, "%s raises perplexity by about %g %% (%s): check your own task",
+                      one->precision, one->quality_loss_pct.v, one->quality_basis);
+    }
+    if (one && f->have_best && strcmp(one->recommendation, "depends") == 0) {
+        eco_step_note(
+            q,
+            "whether %s saves against 16 bit is not certain here (95 %% range %.0f to %.0f %%): "
+            "the 16-bit alternative is the safe choice, a measurement decides",
+            one->precision, one->delta_ci.lo, one->delta_ci.hi);
+    }
     if (rc == 0 && f->have_best) {
         rc = price_best(q, s, out, err);
     }
+    return rc;
+}
+
+/* ---- the chart ------------------------------------------------------------------------------ */
+
+/* Candidates for the chart: all of them while a picture can show them, evenly thinned above. */
+static int fill_chart(struct eco_question *q, const struct search *s, struct eco_res_optimize *out,
+                      struct eco_err *err)
+{
+    size_t n = s->found.n, shown = n > ECO_CHART_MAX_POINTS / 2 ? ECO_CHART_MAX_POINTS / 2 : n;
+    struct eco_chart_pareto *chart = eco_arena_alloc(q->ctx->arena, sizeof(*chart));
+    struct eco_chart_candidate *items =
+        eco_arena_array(q->ctx->arena, shown + s->found.n_front + 1, sizeof(*items));
+    bool *front = eco_arena_array(q->ctx->arena, n + 1, sizeof(*front));
+    if (!chart || !items || !front) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < s->found.n_front; i++) {
+        front[s->front[i]] = true;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool best = s->found.have_best && i == s->found.best;
+        bool drawn = best || front[i] || i % (n / shown + (n % shown > 0)) == 0;
+        double energy = s->table.value[ECO_OPTIMIZE_ENERGY][i];
+        if (!drawn || !isfinite(energy)) {
+            continue;
+        }
+        struct eco_optimize_label l = s->table.label[i];
+        items[kept++] = (struct eco_chart_candidate){
+            .x = energy,
+            .y = s->table.value[ECO_OPTIMIZE_LATENCY][i] * 1e3,
+            .label =
+                eco_step_fmt(q->ctx, "%s, %s, batch %g, context %g", s->cards[l.card].gpu->name,
+                             eco_precision_name(s->arms[l.precision].precision),
+                             s->setup.batches[l.batch], s->setup.contexts[l.context]),
+            .front = front[i],
+            .feasible = s->table.value[ECO_OPTIMIZE_ROOM][i] <= 1.0,
+            .best = best};
+    }
+    *chart = (struct eco_chart_pareto){
+        .title = eco_step_fmt(q->ctx, "What to deploy for %s", q->model.name),
+        .subtitle = "energy against time per token; the line is what nothing beats in both",
+        .source = "modelled from measured pairs; GPU board power",
+        .x_label = "J per 1000 tokens",
+        .y_label = "ms per token",
+        .items = items,
+        .count = kept};
+    out->chart = chart;
+    return 0;
+}
+
+static int write_svg(struct eco_ctx *ctx, const struct eco_args_optimize *a,
+                     const struct eco_res_optimize *out, struct eco_err *err)
+{
+    if (!a->svg || !ctx->write_file) {
+        return 0;
+    }
+    if (!out->chart) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, "svg",
+                           "there is no chart of the published optimizer's answer");
+    }
+    struct eco_buf b = ECO_BUF_INIT;
+    int rc = eco_chart_svg_pareto(out->chart, &b, err);
+    rc = rc ? rc : ctx->write_file(a->svg, eco_buf_str(&b), b.len, a->force, err);
+    eco_buf_done(&b);
     return rc;
 }
 
@@ -611,7 +705,8 @@ static int optimize_default(struct eco_ctx *ctx, const struct eco_args_optimize 
     if (rc == 0) {
         rc = search_all(ctx, s, err);
     }
-    return rc ? rc : fill_optimum(q, s, out, err);
+    rc = rc ? rc : fill_optimum(q, s, out, err);
+    return rc || !a->svg ? rc : fill_chart(q, s, out, err);
 }
 
 int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
@@ -644,5 +739,5 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
                             &out->data);
         out->notes = published ? out->notes : eco_step_notes(&q);
     }
-    return rc;
+    return rc ? rc : write_svg(ctx, a, out, err);
 }

@@ -200,10 +200,11 @@ static int precision_list(const struct eco_strs *given, enum eco_precision *out,
     return 0;
 }
 
-/* ln of the energy relative to the 16-bit baseline: what ranks, with or without absolute joules */
+/* What ranks: ln of the joules where the card is known, else ln of the change. Engines differ in
+ * their 16-bit baselines, so changes alone do not compare across them. */
 static double log_relative(const struct eco_answer *a)
 {
-    return a->baseline ? 0.0 : a->change.mu;
+    return a->have_energy ? log(a->energy.j_per_1k.median) : a->baseline ? 0.0 : a->change.mu;
 }
 
 static void rank_answers(struct eco_answer *a, size_t n)
@@ -226,6 +227,7 @@ static void fill_compare_row(struct eco_question *q, const struct eco_answer *a,
     *row = (struct eco_res_compare_row){
         .rank = (int64_t)rank,
         .precision = eco_precision_name(a->precision),
+        .engine = eco_engine_name(a->engine),
         .delta_pct = eco_num_round(c->delta_pct.median, 1),
         .delta_ci =
             eco_span_of(eco_num_round(c->delta_pct.lo95, 1), eco_num_round(c->delta_pct.hi95, 1)),
@@ -236,6 +238,10 @@ static void fill_compare_row(struct eco_question *q, const struct eco_answer *a,
         .confidence = eco_confidence_name(c->confidence),
         .rows = a->baseline ? 0 : c->n_card,
         .mood = eco_step_mood(q, c->basis, trap, eco_some(excess), own_data(a))};
+    struct eco_quality quality;
+    eco_step_quality(q, a->precision, &quality);
+    row->quality_loss_pct = quality.loss_pct;
+    row->quality_basis = eco_step_quality_words(q->ctx, &quality);
     if (!a->baseline) {
         row->p_saves = eco_some(eco_num_round(c->p_saves, 3));
     }

@@ -66,8 +66,19 @@ struct eco_strs eco_step_notes(const struct eco_question *q);
 void eco_step_fill_input(const struct eco_question *q, struct eco_res_input *out);
 
 /* ---- compute ------------------------------------------------------------------------------- */
+/** The predictor's question for this precision. */
+struct eco_predict_query eco_step_query(const struct eco_question *q, enum eco_precision p);
 int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct eco_answer *out,
                     struct eco_err *err);
+/** Perplexity above the 16-bit baseline on the same text; absent where nobody measured it. */
+struct eco_quality {
+    struct eco_opt loss_pct; /* median */
+    double lo_pct, hi_pct;   /* of the n runs */
+    int n;
+    bool same_model; /* else runs of other models stand in */
+};
+void eco_step_quality(const struct eco_question *q, enum eco_precision p, struct eco_quality *out);
+const char *eco_step_quality_words(struct eco_ctx *ctx, const struct eco_quality *q);
 /** Traps the configuration matches; effects computed for this very card and size. */
 int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct eco_list *out,
                     bool *trap, struct eco_err *err);

@@ -71,7 +71,7 @@ static void no_change(struct eco_predict_answer *a)
     a->recommendation = ECO_REC_BASELINE;
 }
 
-static struct eco_predict_query query_of(const struct eco_question *q, enum eco_precision p)
+struct eco_predict_query eco_step_query(const struct eco_question *q, enum eco_precision p)
 {
     double total = (double)q->model.params_total / 1e9;
     struct eco_predict_query pq = {
@@ -88,7 +88,7 @@ static struct eco_predict_query query_of(const struct eco_question *q, enum eco_
         pq.linear_b = (double)q->model.params_linear / 1e9;
         pq.layers = q->model.layers;
     }
-    if (q->context_given) {
+    if (q->context_given || q->batch > 1) { /* one sequence: as in the measurements */
         struct eco_workload w = workload_of(q, p);
         pq.context_tokens = w.prompt_tokens + w.gen_tokens / 2.0;
         pq.kv_bytes_per_token = eco_memory_kv_bytes(&q->model, 1.0);
@@ -140,7 +140,7 @@ int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct
     if (out->baseline) {
         no_change(&out->change);
     } else {
-        struct eco_predict_query pq = query_of(q, precision);
+        struct eco_predict_query pq = eco_step_query(q, precision);
         rc = eco_predict(&eco_predictor_default, &pq, &out->change, err);
     }
     if (rc == 0) {
@@ -158,7 +158,7 @@ int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct
 static bool other_change(struct eco_question *q, enum eco_precision p, double batch, double *mu,
                          double *sd)
 {
-    struct eco_predict_query pq = query_of(q, p);
+    struct eco_predict_query pq = eco_step_query(q, p);
     pq.batch = batch;
     struct eco_predict_answer a;
     if (eco_predict(&eco_predictor_default, &pq, &a, NULL)) {

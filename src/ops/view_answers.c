@@ -143,7 +143,7 @@ static void next_steps(struct eco_doc *d, const struct eco_res_estimate *r)
 void eco_view_estimate(struct eco_doc *d, const void *result)
 {
     const struct eco_res_estimate *r = result;
-    eco_view_alerts(d, &r->alerts);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     eco_doc_verdict(d, tone_of(r->recommendation), "%s", r->verdict);
     if (r->reason) {
         eco_doc_text(d, ECO_TONE_PLAIN, "Why: %s.", r->reason);
@@ -157,6 +157,7 @@ void eco_view_estimate(struct eco_doc *d, const void *result)
     change_lines(d, r);
     absolute_lines(d, r);
     anchors_table(d, &r->anchors);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_AFTER);
     eco_view_notes(d, &r->notes);
     next_steps(d, r);
     eco_view_citation(d, &r->data);
@@ -180,15 +181,17 @@ static void config_row(struct eco_doc *d, const char *label, const struct eco_re
     eco_doc_cell(d, "%.4g", c->throughput_tok_s);
     eco_doc_cell(d, "%.1f", c->vram_gb);
     eco_doc_cell(d, c->month_usd.have ? "%.3g" : "", c->month_usd.v);
+    eco_doc_cell(d, c->quality_loss_pct.have ? "%+.1f" : "?", c->quality_loss_pct.v);
 }
 
 #define CONFIG_COLUMNS                                                                             \
-    "|card|precision|>batch|>context|>J per 1k|>change %|>ms/token|>tokens/s|>GB|>$ a month"
+    "|card|precision|>batch|>context|>J per 1k|>change %|>ms/token|>tokens/s|>GB|>$ a month|>ppl " \
+    "%"
 
 void eco_view_optimize(struct eco_doc *d, const void *result)
 {
     const struct eco_res_optimize *r = result;
-    eco_view_alerts(d, &r->alerts);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     eco_doc_verdict(d, r->recommended ? ECO_TONE_GOOD : ECO_TONE_BAD, "%s", r->verdict);
     eco_doc_text(d, ECO_TONE_PLAIN, "%lld of %lld candidates keep all budgets; objective %s.",
                  (long long)r->feasible_count, (long long)r->candidates, r->objective);
@@ -222,19 +225,22 @@ void eco_view_optimize(struct eco_doc *d, const void *result)
     if (r->cost) {
         eco_view_bill(d, r->cost);
     }
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_AFTER);
     eco_view_notes(d, &r->notes);
     eco_view_citation(d, &r->data);
 }
 
 static void compare_table(struct eco_doc *d, const struct eco_res_compare *r)
 {
-    eco_doc_table(d, ">rank|precision|>change %|>95 % range|>J per 1k|>tokens/s|>ms/token|>GB|>W|"
-                     ">$ a month|basis|>n here|mood");
+    eco_doc_table(
+        d, ">rank|precision|engine|>change %|>95 % range|>J per 1k|>tokens/s|>ms/token|>GB|>W|"
+           ">$ a month|>ppl %|basis|>n here|mood");
     for (size_t i = 0; i < r->rows.n; i++) {
         const struct eco_res_compare_row *c = (const struct eco_res_compare_row *)r->rows.items + i;
         bool zero = !c->p_saves.have;
         eco_doc_cell(d, "%lld", (long long)c->rank);
         eco_doc_cell(d, "%s", c->precision);
+        eco_doc_cell(d, "%s", c->engine);
         eco_doc_cell(d, zero ? "baseline" : "%s%.1f", sign(c->delta_pct),
                      c->delta_pct < 0 ? -c->delta_pct : c->delta_pct);
         eco_doc_cell(d, zero ? "" : "%.0f to %.0f", c->delta_ci.lo, c->delta_ci.hi);
@@ -244,6 +250,7 @@ static void compare_table(struct eco_doc *d, const struct eco_res_compare *r)
         eco_doc_cell(d, "%.1f%s", c->vram_gb.v, c->fits ? "" : " !");
         eco_doc_cell(d, c->power_w.have ? "%.0f" : "", c->power_w.v);
         eco_doc_cell(d, c->month_usd.have ? "%.3g" : "", c->month_usd.v);
+        eco_doc_cell(d, c->quality_loss_pct.have ? "%+.1f" : "?", c->quality_loss_pct.v);
         eco_doc_cell(d, "%s", c->basis);
         eco_doc_cell(d, "%lld", (long long)c->rows);
         eco_doc_cell(d, "%s", c->mood);
@@ -275,7 +282,8 @@ void eco_view_compare(struct eco_doc *d, const void *result)
     eco_doc_heading(d, "Ranked by energy per token");
     compare_table(d, r);
     efficiency_bars(d, r);
-    eco_view_alerts(d, &r->alerts);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_AFTER);
     eco_view_notes(d, &r->notes);
     eco_view_citation(d, &r->data);
 }
@@ -345,7 +353,8 @@ void eco_view_diagnose(struct eco_doc *d, const void *result)
     for (size_t i = 0; i < r->verify.n; i++) {
         eco_doc_item(d, "%s", r->verify.v[i]);
     }
-    eco_view_alerts(d, &r->alerts);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_AFTER);
     eco_view_notes(d, &r->notes);
     eco_view_citation(d, &r->data);
 }
@@ -353,7 +362,7 @@ void eco_view_diagnose(struct eco_doc *d, const void *result)
 void eco_view_cost(struct eco_doc *d, const void *result)
 {
     const struct eco_res_cost *r = result;
-    eco_view_alerts(d, &r->alerts);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     eco_doc_verdict(d, ECO_TONE_PLAIN, "%s", r->verdict);
     eco_doc_heading(d, "A month");
     eco_doc_table(d, "|precision|>batch|>J per 1k|>kWh|>$|>kg CO2|>$ a year|>rental $");
@@ -375,6 +384,7 @@ void eco_view_cost(struct eco_doc *d, const void *result)
         eco_doc_item(d, "%s", r->changes.v[i]);
     }
     eco_view_bill(d, &r->bill);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_AFTER);
     eco_view_notes(d, &r->notes);
     eco_view_citation(d, &r->data);
 }

@@ -9,11 +9,14 @@ static enum eco_tone tone_of(const char *severity)
                                               : ECO_TONE_QUIET;
 }
 
-void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts)
+void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts, enum eco_view_when when)
 {
     for (size_t i = 0; i < alerts->n; i++) {
         const struct eco_res_alert *a = (const struct eco_res_alert *)alerts->items + i;
         const char *mark = d->ascii ? "!" : "▲";
+        if ((strcmp(a->severity, "info") == 0) != (when == ECO_VIEW_AFTER)) {
+            continue;
+        }
         if (a->effect_pct.have && a->effect_ci.have) {
             eco_doc_verdict(
                 d, tone_of(a->severity),
