@@ -1,5 +1,8 @@
 #include "doc.h"
 
+#include "base/num.h"
+
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -340,6 +343,27 @@ void eco_doc_pre(struct eco_doc *d, const char *text)
         break;
     }
     d->blank = false;
+}
+
+const char *eco_doc_num(struct eco_doc *d, double v, int significant)
+{
+    char text[ECO_NUM_MAX];
+    double shown = v;
+    if (isfinite(v) && v != 0.0) {
+        double unit = pow(10.0, floor(log10(fabs(v))) - significant + 1);
+        shown = unit >= 1.0 ? round(v / unit) * unit
+                            : eco_num_round(v, significant - 1 - (int)floor(log10(fabs(v))));
+    }
+    size_t n = eco_num_format(shown, text);
+    const char *copy = eco_arena_strdup(d->arena, text, n);
+    return copy ? copy : "";
+}
+
+const char *eco_doc_signed(struct eco_doc *d, double v, int significant)
+{
+    const char *text = eco_doc_num(d, fabs(v), significant);
+    char *out = eco_arena_printf(d->arena, "%s%s", v < 0 ? "−" : "+", text);
+    return out ? out : "";
 }
 
 void eco_doc_raw(struct eco_doc *d, const char *text)

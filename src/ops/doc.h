@@ -53,6 +53,10 @@ void eco_doc_cell(struct eco_doc *d, const char *fmt, ...) __attribute__((format
 void eco_doc_table_end(struct eco_doc *d);
 /** Preformatted lines (a chart). May hold ANSI colours when kind is TEXT and color is on. */
 void eco_doc_pre(struct eco_doc *d, const char *text);
+/** A number with `significant` digits and never an exponent; lives in the document's arena. */
+const char *eco_doc_num(struct eco_doc *d, double v, int significant);
+/** The same with its sign, "+3760" or "−12". */
+const char *eco_doc_signed(struct eco_doc *d, double v, int significant);
 /** Bytes as they are: a document that is its own format. */
 void eco_doc_raw(struct eco_doc *d, const char *text);
 /** A command to type next, with what it gives. */

@@ -366,10 +366,10 @@ static const char *optimize_verdict(struct eco_question *q, const struct eco_res
                             out->misses.n ? "; the nearest breaks " : "",
                             out->misses.n ? m->budget : "");
     }
-    const char *energy =
-        r->energy_j_per_1k_tokens.have
-            ? eco_step_fmt(q->ctx, "%.4g J per 1000 tokens, ", r->energy_j_per_1k_tokens.v)
-            : "";
+    const char *energy = r->energy_j_per_1k_tokens.have
+                             ? eco_step_fmt(q->ctx, "%s J per 1000 tokens, ",
+                                            eco_step_num(q->ctx, r->energy_j_per_1k_tokens.v, 4))
+                             : "";
     return eco_step_fmt(q->ctx, "deploy %s on %s at batch %lld: %s%.3g ms per token, %.4g GB",
                         r->precision, r->gpu ? r->gpu : eco_arch_name(q->arch), (long long)r->batch,
                         energy, r->latency_ms_per_token, r->vram_gb);

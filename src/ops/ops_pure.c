@@ -29,7 +29,7 @@ static void fill_change(struct eco_question *q, const struct eco_answer *a,
     out->recommendation = eco_recommendation_name(c->recommendation);
     out->modelled = c->modelled;
     out->arch_used = eco_arch_name(q->arch);
-    if (c->crossover.have) {
+    if (c->crossover.have && c->crossover.median <= ECO_CROSSOVER_SHOWN_B) {
         out->crossover_b = eco_some(eco_step_round(c->crossover.median, 3));
         out->crossover_ci =
             eco_span_of(eco_step_round(c->crossover.lo, 3), eco_step_round(c->crossover.hi, 3));

@@ -12,6 +12,8 @@
 #include "records.h"
 
 #define ECO_MAX_NOTES 24
+/* A sign change far beyond every measured size is arithmetic, not advice: it is not told. */
+#define ECO_CROSSOVER_SHOWN_B 100.0
 #define ECO_DEFAULT_GPU "RTX 4090D" /* the published default, said in a note when it is used */
 
 struct eco_notes {
@@ -119,6 +121,8 @@ const char *eco_step_where(const struct eco_question *q);
 /** A rounded number as text in the arena: digits follow the width of its 95 % range. */
 const char *eco_step_pct(struct eco_ctx *ctx, double v, double lo, double hi);
 char *eco_step_fmt(struct eco_ctx *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** v with `significant` digits as text, never an exponent. */
+const char *eco_step_num(struct eco_ctx *ctx, double v, int significant);
 double eco_step_round(double v, int significant); /* significant digits, for results */
 
 struct eco_opt eco_some(double v); /* absent when not finite */

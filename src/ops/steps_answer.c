@@ -255,7 +255,7 @@ int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct e
                                   .kv_cache_off = risk && risk->no_kv_cache,
                                   .need_gb = a->memory.total_bytes / 1e9,
                                   .crossover_b = (double)NAN};
-    if (a->change.crossover.have) {
+    if (a->change.crossover.have && a->change.crossover.median <= ECO_CROSSOVER_SHOWN_B) {
         r.crossover_b = a->change.crossover.median;
     }
     effects_of_precision(q, a, &r);
@@ -353,7 +353,8 @@ static struct eco_strs equivalents(struct eco_ctx *ctx, const struct eco_cost_am
         const struct eco_equivalent *e = eco_cost_equivalent_at(i);
         double value = eco_cost_equivalent_value(e, month);
         if (isfinite(value)) {
-            v[kept++] = eco_step_fmt(ctx, "%.3g %s (%s)", value, e->text, e->source);
+            v[kept++] =
+                eco_step_fmt(ctx, "%s %s (%s)", eco_step_num(ctx, value, 3), e->text, e->source);
         }
     }
     return (struct eco_strs){v, kept};

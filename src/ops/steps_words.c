@@ -21,6 +21,13 @@ double eco_step_round(double v, int significant)
     return eco_num_round(v, places > 12 ? 12 : places);
 }
 
+const char *eco_step_num(struct eco_ctx *ctx, double v, int significant)
+{
+    char text[ECO_NUM_MAX];
+    eco_num_format(eco_step_round(v, significant), text);
+    return eco_step_fmt(ctx, "%s", text);
+}
+
 const char *eco_step_pct(struct eco_ctx *ctx, double v, double lo, double hi)
 {
     int places = hi - lo < 10.0 ? 1 : 0;
@@ -110,7 +117,7 @@ const char *eco_step_reason(struct eco_question *q, const struct eco_answer *a)
     }
     double size = q->known_model ? (double)q->model.params_total / 1e9 : q->model.params_b;
     const char *why = mechanism(a->precision, c->delta_pct.median < 0);
-    if (c->crossover.have) {
+    if (c->crossover.have && c->crossover.median <= ECO_CROSSOVER_SHOWN_B) {
         bool above = size >= c->crossover.median;
         return eco_step_fmt(q->ctx,
                             "the sign changes at about %.2g billion parameters on this card "

@@ -54,32 +54,36 @@ static void change_lines(struct eco_doc *d, const struct eco_res_estimate *r)
     eco_doc_kv(d, "basis", "%s, %s confidence%s", r->basis, r->confidence,
                r->modelled ? " (the batch, context or shape model carries part of it)" : "");
     if (r->crossover_b.have && r->crossover_ci.have) {
-        eco_doc_kv(d, "sign changes at", "%.3g billion parameters (95 %% range %.2g to %.2g)",
-                   r->crossover_b.v, r->crossover_ci.lo, r->crossover_ci.hi);
+        eco_doc_kv(d, "sign changes at", "%s billion parameters (95 %% range %s to %s)",
+                   eco_doc_num(d, r->crossover_b.v, 3), eco_doc_num(d, r->crossover_ci.lo, 2),
+                   eco_doc_num(d, r->crossover_ci.hi, 2));
     } else if (r->crossover_b.have) {
-        eco_doc_kv(d, "sign changes at", "%.3g billion parameters", r->crossover_b.v);
+        eco_doc_kv(d, "sign changes at", "%s billion parameters",
+                   eco_doc_num(d, r->crossover_b.v, 3));
     }
     if (r->flip_batch.have && r->flip_batch_ci.have) {
-        eco_doc_kv(d, "and at batch", "%.4g (95 %% range %.4g to %.4g)", r->flip_batch.v,
-                   r->flip_batch_ci.lo, r->flip_batch_ci.hi);
+        eco_doc_kv(d, "and at batch", "%s (95 %% range %s to %s)",
+                   eco_doc_num(d, r->flip_batch.v, 4), eco_doc_num(d, r->flip_batch_ci.lo, 4),
+                   eco_doc_num(d, r->flip_batch_ci.hi, 4));
     }
 }
 
 static void absolute_lines(struct eco_doc *d, const struct eco_res_estimate *r)
 {
     if (r->energy) {
-        eco_doc_kv(d, "energy", "%.4g J per 1000 tokens (16 bit: %.4g; %s, GPU board)",
-                   r->energy->j_per_1k, r->energy->fp16_j_per_1k, r->energy->basis);
+        eco_doc_kv(d, "energy", "%s J per 1000 tokens (16 bit: %s; %s, GPU board)",
+                   eco_doc_num(d, r->energy->j_per_1k, 4),
+                   eco_doc_num(d, r->energy->fp16_j_per_1k, 4), r->energy->basis);
     }
     if (r->latency) {
-        eco_doc_kv(d, "speed",
-                   "%.3g tokens/s, %.3g ms per token, first after %.3g ms (modelled, %s bound)",
-                   r->latency->tokens_per_s, r->latency->tpot_ms, r->latency->ttft_ms,
-                   r->latency->bound);
+        eco_doc_kv(
+            d, "speed", "%s tokens/s, %s ms per token, first after %s ms (modelled, %s bound)",
+            eco_doc_num(d, r->latency->tokens_per_s, 3), eco_doc_num(d, r->latency->tpot_ms, 3),
+            eco_doc_num(d, r->latency->ttft_ms, 3), r->latency->bound);
     }
     if (r->memory && r->memory->card_gb.have) {
-        eco_doc_kv(d, "memory", "%.1f of %.4g GB (weights %.1f, 16 bit %.1f)%s",
-                   r->memory->total_gb, r->memory->card_gb.v, r->weight_gb, r->weight_gb_fp16,
+        eco_doc_kv(d, "memory", "%.1f of %s GB (weights %.1f, 16 bit %.1f)%s", r->memory->total_gb,
+                   eco_doc_num(d, r->memory->card_gb.v, 4), r->weight_gb, r->weight_gb_fp16,
                    r->memory->fits ? "" : ": does not fit");
     } else {
         eco_doc_kv(d, "weights", "%.2f GB (16 bit %.2f GB)", r->weight_gb, r->weight_gb_fp16);
@@ -106,8 +110,8 @@ static void anchors_table(struct eco_doc *d, const struct eco_list *anchors)
         eco_doc_cell(d, "%s", a->gpu);
         eco_doc_cell(d, "%s", a->model ? a->model : "");
         eco_doc_cell(d, "%s", a->precision);
-        eco_doc_cell(d, "%.3g", a->params_b);
-        eco_doc_cell(d, "%.3g", a->batch.have ? a->batch.v : 1.0);
+        eco_doc_cell(d, "%s", eco_doc_num(d, a->params_b, 3));
+        eco_doc_cell(d, "%s", eco_doc_num(d, a->batch.have ? a->batch.v : 1.0, 3));
         eco_doc_cell(d, "%s%.1f", sign(a->delta_pct),
                      a->delta_pct < 0 ? -a->delta_pct : a->delta_pct);
         eco_doc_cell(d, a->n.have ? "%.0f" : "", a->n.v);
@@ -171,16 +175,16 @@ static void config_row(struct eco_doc *d, const char *label, const struct eco_re
     eco_doc_cell(d, "%lld", (long long)c->batch);
     eco_doc_cell(d, "%lld", (long long)c->context);
     if (c->energy_j_per_1k_tokens.have) {
-        eco_doc_cell(d, "%.4g", c->energy_j_per_1k_tokens.v);
+        eco_doc_cell(d, "%s", eco_doc_num(d, c->energy_j_per_1k_tokens.v, 4));
     } else {
         eco_doc_cell(d, "not known");
     }
     eco_doc_cell(d, "%s%.1f", c->delta_pct_vs_fp16 == 0 ? "" : sign(c->delta_pct_vs_fp16),
                  c->delta_pct_vs_fp16 < 0 ? -c->delta_pct_vs_fp16 : c->delta_pct_vs_fp16);
-    eco_doc_cell(d, "%.3g", c->latency_ms_per_token);
-    eco_doc_cell(d, "%.4g", c->throughput_tok_s);
+    eco_doc_cell(d, "%s", eco_doc_num(d, c->latency_ms_per_token, 3));
+    eco_doc_cell(d, "%s", eco_doc_num(d, c->throughput_tok_s, 4));
     eco_doc_cell(d, "%.1f", c->vram_gb);
-    eco_doc_cell(d, c->month_usd.have ? "%.3g" : "", c->month_usd.v);
+    eco_view_opt_cell(d, c->month_usd, 3);
     eco_doc_cell(d, c->quality_loss_pct.have ? "%+.1f" : "?", c->quality_loss_pct.v);
 }
 
@@ -210,8 +214,9 @@ void eco_view_optimize(struct eco_doc *d, const void *result)
     eco_doc_table_end(d);
     for (size_t i = 0; i < r->misses.n; i++) {
         const struct eco_res_miss *m = (const struct eco_res_miss *)r->misses.items + i;
-        eco_doc_item(d, "%s: asked %.4g, nearest %.4g (%.3g %% off)", m->budget, m->limit, m->best,
-                     m->excess_pct);
+        eco_doc_item(d, "%s: asked %s, nearest %s (%s %% off)", m->budget,
+                     eco_doc_num(d, m->limit, 4), eco_doc_num(d, m->best, 4),
+                     eco_doc_num(d, m->excess_pct, 3));
     }
     if (r->pareto_energy_latency.n > 1) {
         eco_doc_heading(d, "Energy-latency front: nothing is both lower and faster");
@@ -244,12 +249,12 @@ static void compare_table(struct eco_doc *d, const struct eco_res_compare *r)
         eco_doc_cell(d, zero ? "baseline" : "%s%.1f", sign(c->delta_pct),
                      c->delta_pct < 0 ? -c->delta_pct : c->delta_pct);
         eco_doc_cell(d, zero ? "" : "%.0f to %.0f", c->delta_ci.lo, c->delta_ci.hi);
-        eco_doc_cell(d, c->energy_j_per_1k.have ? "%.4g" : "", c->energy_j_per_1k.v);
-        eco_doc_cell(d, c->tokens_per_s.have ? "%.3g" : "", c->tokens_per_s.v);
-        eco_doc_cell(d, c->tpot_ms.have ? "%.3g" : "", c->tpot_ms.v);
+        eco_view_opt_cell(d, c->energy_j_per_1k, 4);
+        eco_view_opt_cell(d, c->tokens_per_s, 3);
+        eco_view_opt_cell(d, c->tpot_ms, 3);
         eco_doc_cell(d, "%.1f%s", c->vram_gb.v, c->fits ? "" : " !");
         eco_doc_cell(d, c->power_w.have ? "%.0f" : "", c->power_w.v);
-        eco_doc_cell(d, c->month_usd.have ? "%.3g" : "", c->month_usd.v);
+        eco_view_opt_cell(d, c->month_usd, 3);
         eco_doc_cell(d, c->quality_loss_pct.have ? "%+.1f" : "?", c->quality_loss_pct.v);
         eco_doc_cell(d, "%s", c->basis);
         eco_doc_cell(d, "%lld", (long long)c->rows);
@@ -292,25 +297,27 @@ static void diagnose_figures(struct eco_doc *d, const struct eco_res_diagnose *r
 {
     eco_doc_heading(d, "What you see against what is expected");
     if (r->tokens_per_s.have && r->expect_tokens_per_s.have) {
-        eco_doc_kv(d, "tokens/s", "%.3g; expected %.3g (95 %% range %.3g to %.3g): %s%.0f %%",
-                   r->tokens_per_s.v, r->expect_tokens_per_s.v, r->expect_tokens_per_s_ci.lo,
-                   r->expect_tokens_per_s_ci.hi, sign(r->speed_dev_pct.v),
+        eco_doc_kv(d, "tokens/s", "%s; expected %s (95 %% range %s to %s): %s%.0f %%",
+                   eco_doc_num(d, r->tokens_per_s.v, 3),
+                   eco_doc_num(d, r->expect_tokens_per_s.v, 3),
+                   eco_doc_num(d, r->expect_tokens_per_s_ci.lo, 3),
+                   eco_doc_num(d, r->expect_tokens_per_s_ci.hi, 3), sign(r->speed_dev_pct.v),
                    r->speed_dev_pct.v < 0 ? -r->speed_dev_pct.v : r->speed_dev_pct.v);
     }
     if (r->j_per_1k.have && r->expect_j_per_1k.have) {
-        eco_doc_kv(d, "J per 1k tokens",
-                   "%.4g; expected %.4g (95 %% range %.4g to %.4g): %s%.0f %%", r->j_per_1k.v,
-                   r->expect_j_per_1k.v, r->expect_j_per_1k_ci.lo, r->expect_j_per_1k_ci.hi,
-                   sign(r->energy_dev_pct.v),
+        eco_doc_kv(d, "J per 1k tokens", "%s; expected %s (95 %% range %s to %s): %s%.0f %%",
+                   eco_doc_num(d, r->j_per_1k.v, 4), eco_doc_num(d, r->expect_j_per_1k.v, 4),
+                   eco_doc_num(d, r->expect_j_per_1k_ci.lo, 4),
+                   eco_doc_num(d, r->expect_j_per_1k_ci.hi, 4), sign(r->energy_dev_pct.v),
                    r->energy_dev_pct.v < 0 ? -r->energy_dev_pct.v : r->energy_dev_pct.v);
     }
     if (r->power_w.have) {
-        eco_doc_kv(d, "board power", "%.4g W", r->power_w.v);
+        eco_doc_kv(d, "board power", "%s W", eco_doc_num(d, r->power_w.v, 4));
     }
     if (r->inconsistency_pct.have) {
         eco_doc_kv(d, "consistency",
-                   "power over throughput and the energy you gave differ by %.2g %%",
-                   r->inconsistency_pct.v);
+                   "power over throughput and the energy you gave differ by %s %%",
+                   eco_doc_num(d, r->inconsistency_pct.v, 2));
     }
 }
 
@@ -329,8 +336,8 @@ void eco_view_diagnose(struct eco_doc *d, const void *result)
         }
         eco_doc_cell(d, "%.0f %%", 100 * p->probability);
         eco_doc_cell(d, "%s", p->cause);
-        eco_doc_cell(d, p->expect_tokens_per_s.have ? "%.3g" : "", p->expect_tokens_per_s.v);
-        eco_doc_cell(d, p->expect_j_per_1k.have ? "%.4g" : "", p->expect_j_per_1k.v);
+        eco_view_opt_cell(d, p->expect_tokens_per_s, 3);
+        eco_view_opt_cell(d, p->expect_j_per_1k, 4);
         eco_doc_cell(d, "%s", p->text);
     }
     eco_doc_table_end(d);
@@ -372,12 +379,12 @@ void eco_view_cost(struct eco_doc *d, const void *result)
         eco_doc_cell(d, "%s", o->label);
         eco_doc_cell(d, "%s", o->precision);
         eco_doc_cell(d, "%lld", (long long)o->batch);
-        eco_doc_cell(d, "%.4g", o->j_per_1k);
-        eco_doc_cell(d, "%.4g", o->month_kwh);
-        eco_doc_cell(d, o->month_usd.have ? "%.4g" : "", o->month_usd.v);
-        eco_doc_cell(d, o->month_kgco2.have ? "%.4g" : "", o->month_kgco2.v);
-        eco_doc_cell(d, o->year_usd.have ? "%.4g" : "", o->year_usd.v);
-        eco_doc_cell(d, o->rental_usd.have ? "%.4g" : "", o->rental_usd.v);
+        eco_doc_cell(d, "%s", eco_doc_num(d, o->j_per_1k, 4));
+        eco_doc_cell(d, "%s", eco_doc_num(d, o->month_kwh, 4));
+        eco_view_opt_cell(d, o->month_usd, 4);
+        eco_view_opt_cell(d, o->month_kgco2, 4);
+        eco_view_opt_cell(d, o->year_usd, 4);
+        eco_view_opt_cell(d, o->rental_usd, 4);
     }
     eco_doc_table_end(d);
     for (size_t i = 0; i < r->changes.n; i++) {

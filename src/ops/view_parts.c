@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+void eco_view_opt_cell(struct eco_doc *d, struct eco_opt v, int significant)
+{
+    eco_doc_cell(d, "%s", v.have ? eco_doc_num(d, v.v, significant) : "");
+}
+
 static enum eco_tone tone_of(const char *severity)
 {
     return strcmp(severity, "critical") == 0  ? ECO_TONE_BAD
@@ -18,16 +23,18 @@ void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts, enum eco_
             continue;
         }
         if (a->effect_pct.have && a->effect_ci.have) {
-            eco_doc_verdict(
-                d, tone_of(a->severity),
-                "%s %s: computed for this card and size %+.3g %% (95 %% range %+.3g to %+.3g)",
-                mark, a->name, a->effect_pct.v, a->effect_ci.lo, a->effect_ci.hi);
+            eco_doc_verdict(d, tone_of(a->severity),
+                            "%s %s: computed for this card and size %s %% (95 %% range %s to %s)",
+                            mark, a->name, eco_doc_signed(d, a->effect_pct.v, 3),
+                            eco_doc_signed(d, a->effect_ci.lo, 3),
+                            eco_doc_signed(d, a->effect_ci.hi, 3));
         } else {
             eco_doc_verdict(d, tone_of(a->severity), "%s %s", mark, a->name);
         }
         eco_doc_kv(d, "why", "%s", a->why);
         if (a->fix_effect_pct.have) {
-            eco_doc_kv(d, "fix", "%s (computed: %+.3g %%)", a->fix, a->fix_effect_pct.v);
+            eco_doc_kv(d, "fix", "%s (computed: %s %%)", a->fix,
+                       eco_doc_signed(d, a->fix_effect_pct.v, 3));
         } else {
             eco_doc_kv(d, "fix", "%s", a->fix);
         }
@@ -44,36 +51,40 @@ void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts, enum eco_
 void eco_view_bill_line(struct eco_doc *d, const struct eco_res_bill *b)
 {
     if (!b->month.usd.have) {
-        eco_doc_kv(d, "a month", "%.4g kWh for %.0f requests (no tariff for %s: --price)",
-                   b->month.kwh, b->requests, b->region);
+        eco_doc_kv(d, "a month", "%s kWh for %.0f requests (no tariff for %s: --price)",
+                   eco_doc_num(d, b->month.kwh, 4), b->requests, b->region);
         return;
     }
     if (b->saving_usd.have) {
-        eco_doc_kv(d, "a month", "$%.4g for %.0f requests, %s: %s$%.3g against 16 bit",
-                   b->month.usd.v, b->requests, b->region, b->saving_usd.v < 0 ? "+" : "−",
-                   b->saving_usd.v < 0 ? -b->saving_usd.v : b->saving_usd.v);
+        eco_doc_kv(d, "a month", "$%s for %.0f requests, %s: %s$%s against 16 bit",
+                   eco_doc_num(d, b->month.usd.v, 4), b->requests, b->region,
+                   b->saving_usd.v < 0 ? "+" : "−",
+                   eco_doc_num(d, b->saving_usd.v < 0 ? -b->saving_usd.v : b->saving_usd.v, 3));
     } else {
-        eco_doc_kv(d, "a month", "$%.4g for %.0f requests, %s", b->month.usd.v, b->requests,
-                   b->region);
+        eco_doc_kv(d, "a month", "$%s for %.0f requests, %s", eco_doc_num(d, b->month.usd.v, 4),
+                   b->requests, b->region);
     }
 }
 
 void eco_view_bill(struct eco_doc *d, const struct eco_res_bill *b)
 {
     eco_doc_heading(d, "Cost and carbon of a month");
-    eco_doc_kv(d, "electricity", "%.4g kWh, %.3g J a request", b->month.kwh, b->j_per_request);
+    eco_doc_kv(d, "electricity", "%s kWh, %s J a request", eco_doc_num(d, b->month.kwh, 4),
+               eco_doc_num(d, b->j_per_request, 3));
     if (b->month.usd.have) {
-        eco_doc_kv(d, "cost", "$%.4g (95 %% range $%.3g to $%.3g) at $%.4g per kWh, %s",
-                   b->month.usd.v, b->month_usd_ci.lo, b->month_usd_ci.hi, b->price_usd_per_kwh.v,
+        eco_doc_kv(d, "cost", "$%s (95 %% range $%s to $%s) at $%s per kWh, %s",
+                   eco_doc_num(d, b->month.usd.v, 4), eco_doc_num(d, b->month_usd_ci.lo, 3),
+                   eco_doc_num(d, b->month_usd_ci.hi, 3), eco_doc_num(d, b->price_usd_per_kwh.v, 4),
                    b->region);
     }
     if (b->month.kgco2.have) {
-        eco_doc_kv(d, "carbon", "%.4g kg CO2 at %.4g g per kWh (%s)", b->month.kgco2.v,
-                   b->carbon_gco2_per_kwh.v, b->carbon_source ? b->carbon_source : "");
+        eco_doc_kv(d, "carbon", "%s kg CO2 at %s g per kWh (%s)",
+                   eco_doc_num(d, b->month.kgco2.v, 4), eco_doc_num(d, b->carbon_gco2_per_kwh.v, 4),
+                   b->carbon_source ? b->carbon_source : "");
     }
     if (b->month.rental_usd.have) {
-        eco_doc_kv(d, "rental", "$%.4g for the time it takes: on rented cards time is the bill",
-                   b->month.rental_usd.v);
+        eco_doc_kv(d, "rental", "$%s for the time it takes: on rented cards time is the bill",
+                   eco_doc_num(d, b->month.rental_usd.v, 4));
     }
     for (size_t i = 0; i < b->equivalents.n; i++) {
         eco_doc_item(d, "= %s", b->equivalents.v[i]);

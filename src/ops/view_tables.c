@@ -5,29 +5,21 @@
 
 #include <string.h>
 
-static void opt_cell(struct eco_doc *d, struct eco_opt v)
-{
-    if (v.have) {
-        eco_doc_cell(d, "%.4g", v.v);
-    } else {
-        eco_doc_cell(d, "%s", "");
-    }
-}
-
 static void one_row(struct eco_doc *d, const struct eco_res_data_row *r)
 {
     eco_doc_heading(d, r->id);
     eco_doc_kv(d, "card", "%s (%s)", r->gpu, r->arch);
-    eco_doc_kv(d, "model", "%s, %.4g billion", r->model, r->params_b.v);
+    eco_doc_kv(d, "model", "%s, %s billion", r->model, eco_doc_num(d, r->params_b.v, 4));
     eco_doc_kv(d, "run", "%s, batch %lld, %s", r->precision, (long long)r->batch,
                r->backend ? r->backend : "engine not stated");
     if (r->energy_j_per_1k.have) {
-        eco_doc_kv(d, "energy", "%.6g J per 1000 tokens, %s, %s", r->energy_j_per_1k.v, r->boundary,
-                   r->power_basis);
+        eco_doc_kv(d, "energy", "%s J per 1000 tokens, %s, %s",
+                   eco_doc_num(d, r->energy_j_per_1k.v, 6), r->boundary, r->power_basis);
     }
     if (r->throughput_tok_s.have && r->power_w.have) {
-        eco_doc_kv(d, "check", "%.5g W / %.5g tokens/s = %.6g J per 1000", r->power_w.v,
-                   r->throughput_tok_s.v, r->power_w.v / r->throughput_tok_s.v * 1000);
+        eco_doc_kv(d, "check", "%s W / %s tokens/s = %s J per 1000",
+                   eco_doc_num(d, r->power_w.v, 5), eco_doc_num(d, r->throughput_tok_s.v, 5),
+                   eco_doc_num(d, r->power_w.v / r->throughput_tok_s.v * 1000, 6));
     }
     if (r->delta_pct.have) {
         eco_doc_kv(d, "change", "%+.2f %% against %s", r->delta_pct.v, r->baseline_id);
@@ -86,11 +78,11 @@ void eco_view_data(struct eco_doc *d, const void *result)
         eco_doc_cell(d, "%s", rows[i].id);
         eco_doc_cell(d, "%s", rows[i].gpu);
         eco_doc_cell(d, "%s", rows[i].precision);
-        opt_cell(d, rows[i].params_b);
+        eco_view_opt_cell(d, rows[i].params_b, 4);
         eco_doc_cell(d, "%lld", (long long)rows[i].batch);
-        opt_cell(d, rows[i].energy_j_per_1k);
-        opt_cell(d, rows[i].delta_pct);
-        opt_cell(d, rows[i].n_trials);
+        eco_view_opt_cell(d, rows[i].energy_j_per_1k, 4);
+        eco_view_opt_cell(d, rows[i].delta_pct, 4);
+        eco_view_opt_cell(d, rows[i].n_trials, 4);
         eco_doc_cell(d, "%s", rows[i].grade);
     }
     eco_doc_table_end(d);
@@ -113,11 +105,11 @@ void eco_view_gpus(struct eco_doc *d, const void *result)
         eco_doc_cell(d, "%s", g->name);
         eco_doc_cell(d, "%s", g->gpu);
         eco_doc_cell(d, "%s", g->arch);
-        opt_cell(d, g->vram_gb);
-        opt_cell(d, g->mem_bw_gbps);
-        opt_cell(d, g->fp16_tflops);
-        opt_cell(d, g->tdp_w);
-        opt_cell(d, g->idle_w);
+        eco_view_opt_cell(d, g->vram_gb, 4);
+        eco_view_opt_cell(d, g->mem_bw_gbps, 4);
+        eco_view_opt_cell(d, g->fp16_tflops, 4);
+        eco_view_opt_cell(d, g->tdp_w, 4);
+        eco_view_opt_cell(d, g->idle_w, 4);
         eco_doc_cell(d, "%lld", (long long)g->pairs);
     }
     eco_doc_table_end(d);
@@ -131,7 +123,7 @@ void eco_view_models(struct eco_doc *d, const void *result)
     for (size_t i = 0; i < r->models.n; i++) {
         const struct eco_res_model_row *m = (const struct eco_res_model_row *)r->models.items + i;
         eco_doc_cell(d, "%s", m->id);
-        eco_doc_cell(d, "%.4g", m->params_b);
+        eco_doc_cell(d, "%s", eco_doc_num(d, m->params_b, 4));
         eco_doc_cell(d, "%lld", (long long)m->params_total);
         eco_doc_cell(d, "%lld", (long long)m->layers);
         eco_doc_cell(d, "%lld", (long long)m->hidden);
@@ -201,13 +193,13 @@ void eco_view_report(struct eco_doc *d, const void *result)
             d, ">size B|>change %|precision|card|class|basis|>published curve %|inside its band");
         for (size_t i = 0; i < r->points.n; i++) {
             const struct eco_res_point *p = (const struct eco_res_point *)r->points.items + i;
-            eco_doc_cell(d, "%.4g", p->N);
+            eco_doc_cell(d, "%s", eco_doc_num(d, p->N, 4));
             eco_doc_cell(d, "%+.2f", p->dE);
             eco_doc_cell(d, "%s", p->precision);
             eco_doc_cell(d, "%s", p->gpu);
             eco_doc_cell(d, "%s", p->arch);
             eco_doc_cell(d, "%s", p->basis);
-            opt_cell(d, p->curve_pct);
+            eco_view_opt_cell(d, p->curve_pct, 4);
             eco_doc_cell(d, "%s", p->curve_pct.have ? (p->inside ? "yes" : "no") : "no curve");
         }
         eco_doc_table_end(d);
@@ -253,7 +245,7 @@ static void view_sensitivity(struct eco_doc *d, const struct eco_list *list)
     for (size_t i = 0; i < list->n; i++) {
         const struct eco_res_sensitivity *s = (const struct eco_res_sensitivity *)list->items + i;
         eco_doc_cell(d, "%s", s->group);
-        eco_doc_cell(d, "%.2g", s->factor);
+        eco_doc_cell(d, "%s", eco_doc_num(d, s->factor, 2));
         eco_doc_cell(d, "%.3f", s->prior_sd);
         eco_doc_cell(d, "%.3f", s->fitted_sd);
         eco_doc_cell(d, "%.3f", s->nf4_new_card_sd);
@@ -322,13 +314,13 @@ void eco_view_fit(struct eco_doc *d, const void *result)
         eco_doc_cell(d, "%.4f", c->S);
         eco_doc_cell(d, c->identifiable ? "%.4f" : "%.4f (arbitrary)", c->Nstar);
         eco_doc_cell(d, "%.4f", c->resid_std);
-        opt_cell(d, c->crossover_b);
+        eco_view_opt_cell(d, c->crossover_b, 4);
     }
     eco_doc_table_end(d);
     eco_doc_heading(d, "Default predictor");
     for (size_t i = 0; i < r->hyperparameters.n; i++) {
         const struct eco_res_hyper *h = (const struct eco_res_hyper *)r->hyperparameters.items + i;
-        eco_doc_kv(d, h->name, "%.5g", h->value);
+        eco_doc_kv(d, h->name, "%s", eco_doc_num(d, h->value, 5));
     }
     eco_doc_text(d, ECO_TONE_QUIET, "%s", r->note);
 }
