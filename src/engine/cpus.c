@@ -68,8 +68,7 @@ static long tightest(char *folder, size_t root_len)
 static long quota_of_line(const char *line, size_t len, const char *root)
 {
     const char *first = memchr(line, ':', len);
-    const char *second =
-        first ? memchr(first + 1, ':', len - (size_t)(first + 1 - line)) : NULL;
+    const char *second = first ? memchr(first + 1, ':', len - (size_t)(first + 1 - line)) : NULL;
     if (!second) {
         return 0;
     }

@@ -1,0 +1,436 @@
+/* The CPU backend: the operations of backend.h over the kernels and the thread pool. */
+#include "backend.h"
+#include "half.h"
+#include "kernels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL 16384 /* floats that are not worth waking threads for */
+
+struct eco_backend_ctx {
+    const struct eco_kernels *k;
+    struct eco_pool *pool;
+    struct eco_act act; /* prepared activations, room for `tokens` of the widest matrix */
+    float *scores;      /* [threads][context] */
+    float *inv_freq;    /* [rope dims / 2] */
+    int context;
+};
+
+static int widest(const struct eco_shape *s)
+{
+    int q = s->heads * s->head_dim, w = s->hidden > s->intermediate ? s->hidden : s->intermediate;
+    return w > q ? w : q;
+}
+
+static uint64_t scratch_bytes(const struct eco_shape *s, int threads, int tokens, int context)
+{
+    uint64_t cells = (uint64_t)tokens * (uint64_t)widest(s);
+    return cells * (4 + 1 + 4 + 4) + (uint64_t)threads * (uint64_t)context * 4;
+}
+
+static void cpu_close(struct eco_backend_ctx *b)
+{
+    if (b) {
+        free(b->act.order);
+        free(b->act.q);
+        free(b->act.scale);
+        free(b->act.outlier);
+        free(b->act.outlier_x);
+        free(b->scores);
+        free(b->inv_freq);
+        free(b);
+    }
+}
+
+static int cpu_open(struct eco_backend_ctx **out, const struct eco_shape *s,
+                    enum eco_engine_isa isa, struct eco_pool *pool, int tokens, int context,
+                    struct eco_err *err)
+{
+    const struct eco_kernels *k = NULL;
+    int rc = eco_engine_kernels_pick(isa, &k, err);
+    if (rc) {
+        return rc;
+    }
+    struct eco_backend_ctx *b = calloc(1, sizeof(*b));
+    size_t width = (size_t)widest(s), cells = (size_t)tokens * width;
+    if (b) {
+        b->k = k;
+        b->pool = pool;
+        b->context = context;
+        b->act.order = malloc(cells * sizeof(float));
+        b->act.q = malloc(cells);
+        b->act.scale = malloc((cells / ECO_Q_BLOCK + (size_t)tokens) * sizeof(float));
+        b->act.outlier = malloc(width * sizeof(int));
+        b->act.outlier_x = malloc(cells * sizeof(float));
+        b->scores = malloc((size_t)eco_engine_pool_threads(pool) * (size_t)context * sizeof(float));
+        b->inv_freq = malloc((size_t)s->rope.dims * sizeof(float));
+    }
+    if (!b || !b->act.order || !b->act.q || !b->act.scale || !b->act.outlier || !b->act.outlier_x ||
+        !b->scores || !b->inv_freq) {
+        cpu_close(b);
+        return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+    }
+    eco_engine_rope_frequencies(&s->rope, b->inv_freq);
+    *out = b;
+    return 0;
+}
+
+static enum eco_engine_isa cpu_isa(const struct eco_backend_ctx *b)
+{
+    return b->k->isa;
+}
+
+static void cpu_embed(struct eco_backend_ctx *b, const struct eco_matrix *table,
+                      const struct eco_tokens *t, float scale, float *x)
+{
+    (void)b;
+    for (int i = 0; i < t->n; i++, x += table->cols) {
+        eco_engine_dequant(table, t->id[i], 0, table->cols, x);
+        for (int c = 0; scale != 1.0f && c < table->cols; c++) {
+            x[c] *= scale;
+        }
+    }
+}
+
+static void cpu_rmsnorm(struct eco_backend_ctx *b, const float *x, const float *w, int rows,
+                        int dim, float eps, float *y)
+{
+    for (int r = 0; r < rows; r++, x += dim, y += dim) {
+        float scale = 1.0f / sqrtf(b->k->dot(x, x, dim) / (float)dim + eps);
+        for (int i = 0; i < dim; i++) {
+            y[i] = x[i] * scale * w[i];
+        }
+    }
+}
+
+/* ---- activations as a format wants them ------------------------------------------------------ */
+
+/* Columns with any |x| >= 6 are outliers (LLM.int8()); they are left out of the int8 codes. */
+static void find_outliers(struct eco_act *a)
+{
+    a->n_outliers = 0;
+    for (int c = 0; c < a->cols; c++) {
+        bool out = false;
+        for (int t = 0; t < a->n && !out; t++) {
+            out = fabsf(a->x[(size_t)t * (size_t)a->cols + (size_t)c]) >= ECO_INT8_THRESHOLD;
+        }
+        if (out) {
+            a->outlier[a->n_outliers++] = c;
+        }
+    }
+    for (int t = 0; t < a->n; t++) {
+        for (int k = 0; k < a->n_outliers; k++) {
+            float v = a->x[(size_t)t * (size_t)a->cols + (size_t)a->outlier[k]];
+            a->outlier_x[(size_t)t * (size_t)a->n_outliers + (size_t)k] =
+                eco_f16_to_f32(eco_f32_to_f16(v));
+        }
+    }
+}
+
+static void prepare_i8(struct eco_act *a, bool mixed)
+{
+    a->n_outliers = 0;
+    if (mixed) {
+        find_outliers(a);
+    }
+    for (int t = 0; t < a->n; t++) {
+        const float *x = a->x + (size_t)t * (size_t)a->cols;
+        int8_t *q = a->q + (size_t)t * (size_t)a->cols;
+        float m = 0.0f;
+        for (int c = 0, k = 0; c < a->cols; c++) {
+            bool out = k < a->n_outliers && a->outlier[k] == c;
+            k += out;
+            m = !out && fabsf(x[c]) > m ? fabsf(x[c]) : m;
+        }
+        float inv = m > 0.0f ? 127.0f / m : 0.0f;
+        a->scale[t] = m;
+        for (int c = 0; c < a->cols; c++) {
+            float v = x[c] * inv;
+            q[c] = (int8_t)rintf(v > 127.0f ? 127.0f : v < -127.0f ? -127.0f : v);
+        }
+        for (int k = 0; k < a->n_outliers; k++) {
+            q[a->outlier[k]] = 0;
+        }
+    }
+}
+
+/*
+ * The order in which 32-bit words of NF4 codes yield weights: word l of a group holds weights
+ * 8 l .. 8 l + 7, nibble k of it weight 8 l + (k ^ 1). Shifting all words by 4 k gives nibble k of
+ * every word, so activations are laid out [group][k][l].
+ */
+static void prepare_nf4(struct eco_act *a, int lanes)
+{
+    for (int t = 0; t < a->n; t++) {
+        const float *x = a->x + (size_t)t * (size_t)a->cols;
+        float *out = a->order + (size_t)t * (size_t)a->cols;
+        for (int c = 0; c < a->cols;) {
+            int words = (a->cols - c) / 8 < lanes ? (a->cols - c) / 8 : lanes;
+            for (int k = 0; k < 8; k++) {
+                for (int l = 0; l < words; l++) {
+                    *out++ = x[c + 8 * l + (k ^ 1)];
+                }
+            }
+            c += 8 * words;
+        }
+    }
+}
+
+static void prepare(struct eco_backend_ctx *b, const struct eco_matrix *w, const float *x, int n)
+{
+    struct eco_act *a = &b->act;
+    a->n = n;
+    a->cols = w->cols;
+    a->x = x;
+    switch (b->k->kind[w->format]) {
+    case ECO_ACT_NF4:
+        prepare_nf4(a, b->k->isa == ECO_ENGINE_ISA_AVX512 ? 16 : 8);
+        break;
+    case ECO_ACT_Q8:
+        b->k->prepare_q8(x, n * w->cols, a->q, a->scale);
+        break;
+    case ECO_ACT_I8:
+        prepare_i8(a, w->mixed);
+        break;
+    case ECO_ACT_F32:
+    case ECO_ACT_KINDS:
+        break;
+    }
+}
+
+/* ---- matrices -------------------------------------------------------------------------------- */
+
+struct matmul {
+    const struct eco_backend_ctx *b;
+    const struct eco_product *p;
+    int count;
+};
+
+/* Items are the rows of all products, one after the other. */
+static void matmul_rows(const void *ctx, int begin, int end, int thread)
+{
+    const struct matmul *m = ctx;
+    (void)thread;
+    for (int i = 0, first = 0; i < m->count && first < end; i++) {
+        const struct eco_product *p = &m->p[i];
+        int lo = begin > first ? begin - first : 0;
+        int hi = end - first < p->w->rows ? end - first : p->w->rows;
+        if (lo < hi) {
+            m->b->k->rows[p->w->format](p->w, lo, hi, &m->b->act, p->y, (size_t)p->w->rows);
+            for (int t = 0; p->bias && t < m->b->act.n; t++) {
+                float *y = p->y + (size_t)t * (size_t)p->w->rows;
+                for (int r = lo; r < hi; r++) {
+                    y[r] += p->bias[r];
+                }
+            }
+        }
+        first += p->w->rows;
+    }
+}
+
+static void cpu_matmul(struct eco_backend_ctx *b, const struct eco_product *p, int count,
+                       const float *x, int n)
+{
+    int i = 0;
+    while (i < count) { /* runs of products whose activations are prepared alike */
+        int rows = p[i].w->rows, run = 1;
+        enum eco_act_kind kind = b->k->kind[p[i].w->format];
+        while (i + run < count && b->k->kind[p[i + run].w->format] == kind) {
+            rows += p[i + run++].w->rows;
+        }
+        prepare(b, p[i].w, x, n);
+        struct matmul m = {b, p + i, run};
+        int chunk = rows / (8 * eco_engine_pool_threads(b->pool)) / 8 * 8;
+        chunk = chunk < 8 ? 8 : chunk > 256 ? 256 : chunk;
+        eco_engine_pool_run(b->pool, &(struct eco_job){matmul_rows, &m, rows, chunk});
+        i += run;
+    }
+}
+
+/* ---- attention ------------------------------------------------------------------------------- */
+
+static void cpu_rope(struct eco_backend_ctx *b, const struct eco_rope *r,
+                     const struct eco_tokens *t, int heads, int head_dim, float *x)
+{
+    int half = r->dims / 2;
+    for (int i = 0; i < t->n; i++) {
+        for (int k = 0; k < half; k++) {
+            float angle = (float)t->pos[i] * b->inv_freq[k];
+            float c = cosf(angle), s = sinf(angle);
+            int first = r->interleaved ? 2 * k : k, second = r->interleaved ? 2 * k + 1 : k + half;
+            float *head = x + (size_t)i * (size_t)heads * (size_t)head_dim;
+            for (int h = 0; h < heads; h++, head += head_dim) {
+                float u = head[first], v = head[second];
+                head[first] = u * c - v * s;
+                head[second] = v * c + u * s;
+            }
+        }
+    }
+}
+
+static size_t kv_index(const struct eco_kv *kv, int seq, int head, int pos)
+{
+    size_t row = ((size_t)seq * (size_t)kv->kv_heads + (size_t)head) * (size_t)kv->context;
+    return (row + (size_t)pos) * (size_t)kv->head_dim;
+}
+
+static void cpu_store(struct eco_backend_ctx *b, const struct eco_kv *kv,
+                      const struct eco_tokens *t, const float *k, const float *v)
+{
+    int d = kv->head_dim;
+    for (int i = 0; i < t->n; i++) {
+        for (int h = 0; h < kv->kv_heads; h++, k += d, v += d) {
+            size_t at = kv_index(kv, t->seq[i], h, t->pos[i]);
+            if (kv->half) {
+                b->k->to_f16((uint16_t *)kv->k + at, k, d);
+                b->k->to_f16((uint16_t *)kv->v + at, v, d);
+            } else {
+                memcpy((float *)kv->k + at, k, (size_t)d * sizeof(float));
+                memcpy((float *)kv->v + at, v, (size_t)d * sizeof(float));
+            }
+        }
+    }
+}
+
+struct attending {
+    const struct eco_backend_ctx *b;
+    const struct eco_kv *kv;
+    const struct eco_tokens *t;
+    const struct eco_attention *a;
+    const float *q;
+    float *out;
+};
+
+/* exp(score - max) in place; returns 1 / sum. */
+static float softmax(float *score, int n)
+{
+    float max = score[0], sum = 0.0f;
+    for (int i = 1; i < n; i++) {
+        max = score[i] > max ? score[i] : max;
+    }
+    for (int i = 0; i < n; i++) {
+        score[i] = expf(score[i] - max);
+        sum += score[i];
+    }
+    return 1.0f / sum;
+}
+
+static void attend_one(const struct attending *g, int token, int head, float *score)
+{
+    const struct eco_kv *kv = g->kv;
+    const struct eco_kernels *k = g->b->k;
+    int d = kv->head_dim, pos = g->t->pos[token];
+    int first = g->a->window > 0 && pos >= g->a->window ? pos - g->a->window + 1 : 0;
+    int n = pos - first + 1;
+    size_t row = ((size_t)token * (size_t)g->a->heads + (size_t)head) * (size_t)d;
+    size_t at = kv_index(kv, g->t->seq[token], head / (g->a->heads / kv->kv_heads), first);
+    const float *q = g->q + row;
+    float *out = g->out + row;
+    for (int i = 0; i < n; i++) {
+        size_t key = at + (size_t)i * (size_t)d;
+        score[i] = g->a->scale * (kv->half ? k->dot_f16(q, (const uint16_t *)kv->k + key, d)
+                                           : k->dot(q, (const float *)kv->k + key, d));
+        if (g->a->softcap > 0.0f) {
+            score[i] = g->a->softcap * tanhf(score[i] / g->a->softcap);
+        }
+    }
+    float inv = softmax(score, n);
+    memset(out, 0, (size_t)d * sizeof(float));
+    for (int i = 0; i < n; i++) {
+        size_t value = at + (size_t)i * (size_t)d;
+        if (kv->half) {
+            k->axpy_f16(out, score[i] * inv, (const uint16_t *)kv->v + value, d);
+        } else {
+            k->axpy(out, score[i] * inv, (const float *)kv->v + value, d);
+        }
+    }
+}
+
+static void attend_items(const void *ctx, int begin, int end, int thread)
+{
+    const struct attending *g = ctx;
+    float *score = g->b->scores + (size_t)thread * (size_t)g->b->context;
+    for (int i = begin; i < end; i++) {
+        attend_one(g, i / g->a->heads, i % g->a->heads, score);
+    }
+}
+
+static void cpu_attend(struct eco_backend_ctx *b, const struct eco_kv *kv,
+                       const struct eco_tokens *t, const struct eco_attention *a, const float *q,
+                       float *out)
+{
+    struct attending g = {b, kv, t, a, q, out};
+    eco_engine_pool_run(b->pool, &(struct eco_job){attend_items, &g, t->n * a->heads, 4});
+}
+
+/* ---- elementwise ----------------------------------------------------------------------------- */
+
+struct gating {
+    const struct eco_kernels *k;
+    float *gate;
+    const float *up;
+    size_t n;
+    bool gelu;
+};
+
+#define GATE_ITEM 256
+
+static void gate_items(const void *ctx, int begin, int end, int thread)
+{
+    const struct gating *g = ctx;
+    size_t first = (size_t)begin * GATE_ITEM, stop = (size_t)end * GATE_ITEM;
+    stop = stop < g->n ? stop : g->n;
+    (void)thread;
+    g->k->gate(g->gate + first, g->up + first, (int)(stop - first), g->gelu);
+}
+
+static void cpu_gate(struct eco_backend_ctx *b, float *gate, const float *up, size_t n, bool gelu)
+{
+    struct gating g = {b->k, gate, up, n, gelu};
+    int items = (int)((n + GATE_ITEM - 1) / GATE_ITEM);
+    int chunk = n < SMALL ? items : 8;
+    eco_engine_pool_run(b->pool, &(struct eco_job){gate_items, &g, items, chunk});
+}
+
+static void cpu_add(struct eco_backend_ctx *b, float *x, const float *y, size_t n)
+{
+    (void)b;
+    for (size_t i = 0; i < n; i++) {
+        x[i] += y[i];
+    }
+}
+
+static void cpu_softcap(struct eco_backend_ctx *b, float *x, size_t n, float cap)
+{
+    (void)b;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = cap * tanhf(x[i] / cap);
+    }
+}
+
+static void cpu_read(struct eco_backend_ctx *b, float *x, size_t n)
+{
+    (void)b;
+    (void)x;
+    (void)n;
+}
+
+const struct eco_engine_backend eco_engine_backend_cpu = {
+    .name = "ecocompute-cpu",
+    .open = cpu_open,
+    .close = cpu_close,
+    .scratch_bytes = scratch_bytes,
+    .isa = cpu_isa,
+    .embed = cpu_embed,
+    .rmsnorm = cpu_rmsnorm,
+    .matmul = cpu_matmul,
+    .rope = cpu_rope,
+    .store = cpu_store,
+    .attend = cpu_attend,
+    .gate = cpu_gate,
+    .add = cpu_add,
+    .softcap = cpu_softcap,
+    .read = cpu_read,
+};

@@ -1,0 +1,67 @@
+/*
+ * Inside the module: the inner loops, one table an instruction set. All of them compute the same
+ * sums in FP32 (or in integers where the precision says so), in another order.
+ */
+#ifndef ECO_ENGINE_KERNELS_H
+#define ECO_ENGINE_KERNELS_H
+
+#include "engine.h"
+#include "matrix.h"
+
+/** What a format multiplies with. */
+enum eco_act_kind {
+    ECO_ACT_F32 = 0, /* the floats themselves */
+    ECO_ACT_NF4,     /* the floats in the order that the table look-up yields weights */
+    ECO_ACT_Q8,      /* blocks of 32: int8 and an FP16-rounded scale, as ggml's Q8_0 */
+    ECO_ACT_I8,      /* LLM.int8(): int8 and absmax a token, outlier columns apart */
+    ECO_ACT_KINDS
+};
+
+/** Activations of n tokens, prepared for a matrix. */
+struct eco_act {
+    int n, cols;
+    const float *x;   /* [n][cols] */
+    float *order;     /* ACT_NF4 [n][cols] */
+    int8_t *q;        /* ACT_Q8, ACT_I8 [n][cols] */
+    float *scale;     /* ACT_Q8 [n][cols / 32]; ACT_I8: absmax [n] */
+    int *outlier;     /* ACT_I8: columns [n_outliers] */
+    float *outlier_x; /* ACT_I8 [n][n_outliers], FP16-rounded */
+    int n_outliers;
+};
+
+/** y[t * ldy + row] = W[row] . x[t] for rows [begin, end), all tokens. */
+/* A function type, so that the tables below read well; no struct is hidden. */
+typedef void eco_rows_fn(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
+                         float *y, size_t ldy);
+
+struct eco_kernels {
+    enum eco_engine_isa isa;
+    float (*dot)(const float *a, const float *b, int n);
+    void (*axpy)(float *y, float a, const float *x, int n); /* y += a x */
+    float (*dot_f16)(const float *a, const uint16_t *b, int n);
+    void (*axpy_f16)(float *y, float a, const uint16_t *x, int n);
+    void (*to_f16)(uint16_t *out, const float *x, int n);
+    void (*gate)(float *g, const float *u, int n, bool gelu); /* g = act(g) * u */
+    void (*prepare_q8)(const float *x, int n, int8_t *q, float *scale);
+    eco_rows_fn *rows[ECO_FORMAT_COUNT];
+    enum eco_act_kind kind[ECO_FORMAT_COUNT];
+};
+
+extern const struct eco_kernels eco_engine_kernels_scalar;
+#if defined(ECO_ENGINE_X86)
+extern const struct eco_kernels eco_engine_kernels_avx2;
+extern const struct eco_kernels eco_engine_kernels_avx512;
+#endif
+/** The best set that this processor runs, or the asked one; ECO_E_UNSUPPORTED when it cannot. */
+int eco_engine_kernels_pick(enum eco_engine_isa want, const struct eco_kernels **out,
+                            struct eco_err *err);
+
+/** Any format: 256 weights at a time to floats, then the set's dot. Shared by all sets. */
+void eco_engine_rows_by_dequant(const struct eco_matrix *w, int begin, int end,
+                                const struct eco_act *x, float *y, size_t ldy,
+                                float (*dot)(const float *, const float *, int));
+/** ACT_I8: adds the outlier columns of row r to y[t * ldy + r] for all tokens. */
+void eco_engine_add_outliers(const struct eco_matrix *w, int row, const struct eco_act *x, float *y,
+                             size_t ldy);
+
+#endif

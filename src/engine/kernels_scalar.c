@@ -1,0 +1,248 @@
+/* Portable inner loops, and the choice of a set. */
+#include "half.h"
+#include "kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TILE 256
+
+static float dot(const float *a, const float *b, int n)
+{
+    float s[4] = {0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) {
+            s[k] += a[i + k] * b[i + k];
+        }
+    }
+    for (; i < n; i++) {
+        s[0] += a[i] * b[i];
+    }
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+static void axpy(float *y, float a, const float *x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        y[i] += a * x[i];
+    }
+}
+
+static float dot_f16(const float *a, const uint16_t *b, int n)
+{
+    float s = 0.0f;
+    for (int i = 0; i < n; i++) {
+        s += a[i] * eco_f16_to_f32(b[i]);
+    }
+    return s;
+}
+
+static void axpy_f16(float *y, float a, const uint16_t *x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        y[i] += a * eco_f16_to_f32(x[i]);
+    }
+}
+
+static void to_f16(uint16_t *out, const float *x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        out[i] = eco_f32_to_f16(x[i]);
+    }
+}
+
+static void gate(float *g, const float *u, int n, bool gelu)
+{
+    for (int i = 0; i < n; i++) {
+        float x = g[i];
+        float act = gelu ? 0.5f * x * (1.0f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)))
+                         : x / (1.0f + expf(-x));
+        g[i] = act * u[i];
+    }
+}
+
+static void prepare_q8(const float *x, int n, int8_t *q, float *scale)
+{
+    for (int b = 0; b < n; b += ECO_Q_BLOCK) {
+        float m = 0.0f;
+        for (int i = 0; i < ECO_Q_BLOCK; i++) {
+            m = fmaxf(m, fabsf(x[b + i]));
+        }
+        float inv = m > 0.0f ? 127.0f / m : 0.0f;
+        scale[b / ECO_Q_BLOCK] = eco_f16_to_f32(eco_f32_to_f16(m / 127.0f));
+        for (int i = 0; i < ECO_Q_BLOCK; i++) {
+            q[b + i] = (int8_t)rintf(x[b + i] * inv);
+        }
+    }
+}
+
+void eco_engine_rows_by_dequant(const struct eco_matrix *w, int begin, int end,
+                                const struct eco_act *x, float *y, size_t ldy,
+                                float (*dot_fn)(const float *, const float *, int))
+{
+    float tile[TILE];
+    for (int r = begin; r < end; r++) {
+        for (int t = 0; t < x->n; t++) {
+            y[(size_t)t * ldy + (size_t)r] = 0.0f;
+        }
+        for (int c = 0; c < w->cols; c += TILE) {
+            int n = w->cols - c < TILE ? w->cols - c : TILE;
+            eco_engine_dequant(w, r, c, n, tile);
+            for (int t = 0; t < x->n; t++) {
+                y[(size_t)t * ldy + (size_t)r] +=
+                    dot_fn(tile, x->x + (size_t)t * (size_t)x->cols + c, n);
+            }
+        }
+    }
+}
+
+static void rows_float(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
+                       float *y, size_t ldy)
+{
+    eco_engine_rows_by_dequant(w, begin, end, x, y, ldy, dot);
+}
+
+static void rows_q8_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
+                      float *y, size_t ldy)
+{
+    size_t row_bytes = eco_engine_row_bytes(w->format, w->cols);
+    int blocks = w->cols / ECO_Q_BLOCK;
+    for (int r = begin; r < end; r++) {
+        for (int t = 0; t < x->n; t++) {
+            const uint8_t *b = (const uint8_t *)w->data + (size_t)r * row_bytes;
+            const int8_t *q = x->q + (size_t)t * (size_t)x->cols;
+            const float *scale = x->scale + (size_t)t * (size_t)blocks;
+            float sum = 0.0f;
+            for (int i = 0; i < blocks; i++, b += 34, q += ECO_Q_BLOCK) {
+                int s = 0;
+                for (int k = 0; k < ECO_Q_BLOCK; k++) {
+                    s += (int8_t)b[2 + k] * q[k];
+                }
+                sum += (float)s * (eco_f16_to_f32(eco_load_u16(b)) * scale[i]);
+            }
+            y[(size_t)t * ldy + (size_t)r] = sum;
+        }
+    }
+}
+
+static void rows_q4_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
+                      float *y, size_t ldy)
+{
+    size_t row_bytes = eco_engine_row_bytes(w->format, w->cols);
+    int blocks = w->cols / ECO_Q_BLOCK;
+    for (int r = begin; r < end; r++) {
+        for (int t = 0; t < x->n; t++) {
+            const uint8_t *b = (const uint8_t *)w->data + (size_t)r * row_bytes;
+            const int8_t *q = x->q + (size_t)t * (size_t)x->cols;
+            const float *scale = x->scale + (size_t)t * (size_t)blocks;
+            float sum = 0.0f;
+            for (int i = 0; i < blocks; i++, b += 18, q += ECO_Q_BLOCK) {
+                int s = 0;
+                for (int k = 0; k < ECO_Q_BLOCK / 2; k++) {
+                    s += ((b[2 + k] & 15) - 8) * q[k] + ((b[2 + k] >> 4) - 8) * q[k + 16];
+                }
+                sum += (float)s * (eco_f16_to_f32(eco_load_u16(b)) * scale[i]);
+            }
+            y[(size_t)t * ldy + (size_t)r] = sum;
+        }
+    }
+}
+
+void eco_engine_add_outliers(const struct eco_matrix *w, int row, const struct eco_act *x, float *y,
+                             size_t ldy)
+{
+    const int8_t *q = (const int8_t *)w->data + (size_t)row * (size_t)w->cols;
+    float s = w->scale[row] * (1.0f / 127.0f);
+    for (int k = 0; k < x->n_outliers; k++) {
+        float v = eco_f16_to_f32(eco_f32_to_f16((float)q[x->outlier[k]] * s));
+        for (int t = 0; t < x->n; t++) {
+            y[(size_t)t * ldy + (size_t)row] +=
+                v * x->outlier_x[(size_t)t * (size_t)x->n_outliers + (size_t)k];
+        }
+    }
+}
+
+static void rows_i8(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
+                    float *y, size_t ldy)
+{
+    for (int r = begin; r < end; r++) {
+        const int8_t *a = (const int8_t *)w->data + (size_t)r * (size_t)w->cols;
+        for (int t = 0; t < x->n; t++) {
+            const int8_t *q = x->q + (size_t)t * (size_t)x->cols;
+            int64_t s = 0;
+            for (int i = 0; i < w->cols; i++) {
+                s += a[i] * q[i];
+            }
+            y[(size_t)t * ldy + (size_t)r] =
+                (float)s * (w->scale[r] * x->scale[t] * (1.0f / (127.0f * 127.0f)));
+        }
+        eco_engine_add_outliers(w, r, x, y, ldy);
+    }
+}
+
+const struct eco_kernels eco_engine_kernels_scalar = {
+    .isa = ECO_ENGINE_ISA_SCALAR,
+    .dot = dot,
+    .axpy = axpy,
+    .dot_f16 = dot_f16,
+    .axpy_f16 = axpy_f16,
+    .to_f16 = to_f16,
+    .gate = gate,
+    .prepare_q8 = prepare_q8,
+    .rows = {[ECO_FORMAT_F32] = rows_float,
+             [ECO_FORMAT_F16] = rows_float,
+             [ECO_FORMAT_BF16] = rows_float,
+             [ECO_FORMAT_NF4] = rows_float,
+             [ECO_FORMAT_NF4_DQ] = rows_float,
+             [ECO_FORMAT_I8] = rows_i8,
+             [ECO_FORMAT_Q8_0] = rows_q8_0,
+             [ECO_FORMAT_Q4_0] = rows_q4_0,
+             [ECO_FORMAT_Q4_K] = rows_float,
+             [ECO_FORMAT_Q6_K] = rows_float},
+    .kind = {[ECO_FORMAT_I8] = ECO_ACT_I8,
+             [ECO_FORMAT_Q8_0] = ECO_ACT_Q8,
+             [ECO_FORMAT_Q4_0] = ECO_ACT_Q8},
+};
+
+static const char *const isa_names[ECO_ENGINE_ISA_COUNT] = {"auto", "scalar", "avx2", "avx512"};
+
+const char *eco_engine_isa_name(enum eco_engine_isa isa)
+{
+    return isa < ECO_ENGINE_ISA_COUNT ? isa_names[isa] : "none";
+}
+
+enum eco_engine_isa eco_engine_isa_parse(const char *text, size_t len, bool *ok)
+{
+    for (int i = 0; i < ECO_ENGINE_ISA_COUNT; i++) {
+        if (strlen(isa_names[i]) == len && memcmp(isa_names[i], text, len) == 0) {
+            *ok = true;
+            return (enum eco_engine_isa)i;
+        }
+    }
+    *ok = false;
+    return ECO_ENGINE_ISA_AUTO;
+}
+
+int eco_engine_kernels_pick(enum eco_engine_isa want, const struct eco_kernels **out,
+                            struct eco_err *err)
+{
+    const struct eco_kernels *best = &eco_engine_kernels_scalar;
+#if defined(ECO_ENGINE_X86)
+    __builtin_cpu_init();
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+    if (avx512 && (want == ECO_ENGINE_ISA_AUTO || want == ECO_ENGINE_ISA_AVX512)) {
+        best = &eco_engine_kernels_avx512;
+    } else if (avx2 && (want == ECO_ENGINE_ISA_AUTO || want == ECO_ENGINE_ISA_AVX2)) {
+        best = &eco_engine_kernels_avx2;
+    }
+#endif
+    if (want != ECO_ENGINE_ISA_AUTO && best->isa != want) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, "isa", "this processor has no '%s'",
+                           eco_engine_isa_name(want));
+    }
+    *out = best;
+    return 0;
+}
