@@ -3,6 +3,7 @@
 #include "eco_test.h"
 #include "engine/engine.h"
 #include "reference.h"
+#include "reference_folder.h"
 
 #include <unistd.h>
 
