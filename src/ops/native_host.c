@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "dataset/dataset.h"
 #include "model/model.h"
-#include "power/backend.h"
+#include "power/power.h"
 
 #include <string.h>
 

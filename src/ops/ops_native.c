@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "chart_data.h"
 #include "fallback.h"
-#include "power/backend.h"
+#include "power/power.h"
 #include "report/chart_svg.h"
 #include "report/report.h"
 #include "runs.h"
@@ -48,7 +48,7 @@ int eco_run_doctor(struct eco_ctx *ctx, const void *args, void *result, struct e
     if (!s) {
         return no_memory(err);
     }
-    struct eco_power_roots roots = {.nvml_library = a->nvml_library, .sysfs = a->sysfs};
+    struct eco_power_options roots = {.nvml_library = a->nvml_library, .sysfs = a->sysfs};
     size_t n = eco_power_probe_all(&roots, ctx->arena, s, MAX_SOURCES);
     size_t found = usable(s, n);
     out->sources = source_rows(ctx, s, n);
@@ -105,7 +105,7 @@ int eco_run_measure(struct eco_ctx *ctx, const void *args, void *result, struct 
     if (!s || !f) {
         return no_memory(err);
     }
-    struct eco_power_roots roots = {.nvml_library = a->nvml_library, .sysfs = a->sysfs};
+    struct eco_power_options roots = {.nvml_library = a->nvml_library, .sysfs = a->sysfs};
     size_t n = eco_power_probe_all(&roots, ctx->arena, s, MAX_SOURCES);
     int rc = eco_fallback_prepare(ctx, &a->target, a->precision, (double)a->batch, s, n, f, err);
     if (rc) {

@@ -28,6 +28,7 @@ struct eco_meter_options {
     /* The card's profile: true = (reading - offset) / gain; NAN: none. For integral_j only. */
     double gain, offset_w;
     const struct eco_meter_clock *clock; /* NULL: the real one */
+    double min_window_s;                 /* 0: the rule below; tests may shorten it */
     bool manual; /* no thread: the caller calls eco_meter_step (simulated clocks) */
 };
 
@@ -66,7 +67,6 @@ struct eco_meter_energy {
 
 struct eco_meter_idle {
     double mean_w, sd_w; /* NAN: nothing read */
-    double temp_c;
     int64_t samples;
 };
 

@@ -92,10 +92,10 @@ struct eco_power_source {
 struct eco_power_state {
     double temp_c, clock_sm_mhz, clock_mem_mhz, limit_w;
     double memory_total_bytes, memory_free_bytes;
-    uint64_t throttle_bits;       /* as the driver gives them */
-    bool throttled;               /* by heat, power brake, or a hardware or software power cap */
-    const char *throttle;         /* "thermal", "power cap" …; static; NULL: none */
-    int persistence, ecc;         /* 0, 1, -1 */
+    uint64_t throttle_bits; /* as the driver gives them */
+    bool throttled;         /* by heat, the power brake or a hardware slowdown */
+    const char *throttle; /* "thermal", "power cap" (not counted as throttled) …; static; NULL */
+    int persistence, ecc; /* 0, 1, -1 */
     enum eco_power_status status; /* OK, or LOST / FAILED */
 };
 
@@ -135,8 +135,29 @@ size_t eco_power_processes(struct eco_power_source *s, struct eco_power_process 
 int eco_power_set_limit_w(struct eco_power_source *s, double limit_w, struct eco_err *err);
 /** Locks the SM clock (0: unlock). */
 int eco_power_lock_clock_mhz(struct eco_power_source *s, double clock_mhz, struct eco_err *err);
+/**
+ * A simulated device, for tests and demonstrations: what its power truly is, and how its driver
+ * would report it. Functions get `ctx`; times are of its own clock.
+ */
+struct eco_power_sim {
+    double (*power_w)(void *ctx, double t_s);  /* true power at t_s */
+    double (*energy_j)(void *ctx, double t_s); /* its integral from 0 to t_s */
+    int64_t (*now_ns)(void *ctx);              /* NULL: CLOCK_MONOTONIC since adding */
+    void *ctx;
+    double refresh_s;   /* a new reading this often; 0: always fresh */
+    double averaging_s; /* each reading is the mean of the last averaging_s; 0: instant */
+    double tick_s;      /* the counter advances this often; 0: always */
+    double count_j;     /* the counter's resolution; 0: exact */
+    bool duty, no_counter;
+};
+/** Adds it to a set as a usable "sim" source; NULL when the set is full. `sim` is copied. */
+struct eco_power_source *eco_power_add_sim(struct eco_power_set *set, const char *device,
+                                           const struct eco_power_sim *sim);
 const char *eco_power_status_name(enum eco_power_status s); /* "ok", "absent" … */
 
+/** Opens, describes and closes: all sources with state and reason. Strings go to `arena`. */
+size_t eco_power_probe_all(const struct eco_power_options *o, struct eco_arena *arena,
+                           struct eco_run_source *out, size_t cap);
 /** The first NVIDIA GPU's name as the driver says it, or NULL. Reads /proc, loads no library. */
 const char *eco_power_gpu_name(struct eco_arena *arena);
 

@@ -1,7 +1,7 @@
 /* Probing: every source says its state and, when it cannot be used, why; fakes stand in. */
 #include "eco_test.h"
 
-#include "power/backend.h"
+#include "power/power.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -41,10 +41,11 @@ static void test_nothing_there(void **state)
     (void)state;
     struct eco_arena arena;
     struct eco_run_source s[CAP];
-    struct eco_power_roots roots = {"/nonexistent/libnvidia-ml.so.1", "/nonexistent"};
+    struct eco_power_options roots = {.nvml_library = "/nonexistent/libnvidia-ml.so.1",
+                                      .sysfs = "/nonexistent"};
     eco_arena_init(&arena, 0);
     size_t n = eco_power_probe_all(&roots, &arena, s, CAP);
-    assert_int_equal(n, 5);
+    assert_int_equal(n, 7);
     for (size_t i = 0; i < n; i++) {
         assert_string_equal(s[i].status, "unavailable");
         assert_non_null(s[i].reason);
@@ -70,7 +71,8 @@ static void test_fake_sysfs(void **state)
     put(root, "class/hwmon/hwmon1/energy1_input", "5\n");
     put(root, "class/hwmon/hwmon2/name", "amdgpux\n");
     put(root, "class/hwmon/hwmon2/power1_average", "1\n");
-    struct eco_power_roots roots = {"/nonexistent/libnvidia-ml.so.1", root};
+    struct eco_power_options roots = {.nvml_library = "/nonexistent/libnvidia-ml.so.1",
+                                      .sysfs = root};
     eco_arena_init(&arena, 0);
     size_t n = eco_power_probe_all(&roots, &arena, s, CAP);
     size_t packages = 0, amd = 0;

@@ -1,4 +1,5 @@
-#include "backend.h"
+/* Short looks at the machine: all sources as a report's rows, the card's name without a library. */
+#include "power.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -6,37 +7,24 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct eco_power_backend *const eco_power_backends[] = {
-    &eco_power_nvml, &eco_power_amdgpu, &eco_power_intel, &eco_power_rapl, &eco_power_hwmon, NULL};
-
-void eco_power_unavailable(struct eco_run_source *s, const struct eco_power_backend *b,
-                           const char *reason)
-{
-    eco_run_source_init(s);
-    s->name = b->name;
-    s->boundary = b->boundary;
-    s->status = "unavailable";
-    s->reason = reason;
-}
-
-void eco_power_available(struct eco_run_source *s, const struct eco_power_backend *b,
-                         const char *device, const char *field)
-{
-    eco_run_source_init(s);
-    s->name = b->name;
-    s->boundary = b->boundary;
-    s->status = "available";
-    s->device = device;
-    s->field = field;
-}
-
-size_t eco_power_probe_all(const struct eco_power_roots *roots, struct eco_arena *arena,
+size_t eco_power_probe_all(const struct eco_power_options *o, struct eco_arena *arena,
                            struct eco_run_source *out, size_t cap)
 {
+    struct eco_power_set *set = NULL;
     size_t n = 0;
-    for (size_t i = 0; eco_power_backends[i] && n < cap; i++) {
-        n += eco_power_backends[i]->probe(roots, arena, out + n, cap - n);
+    if (eco_power_open(o, &set, NULL) != 0) {
+        return 0;
     }
+    for (; n < cap && n < eco_power_count(set); n++) {
+        struct eco_run_source *s = &out[n];
+        eco_power_describe(eco_power_at(set, n), false, s);
+        /* the set goes, its texts with it */
+        const char **texts[] = {&s->device, &s->reason, &s->driver};
+        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+            *texts[i] = *texts[i] ? eco_arena_strdup(arena, *texts[i], strlen(*texts[i])) : NULL;
+        }
+    }
+    eco_power_close(set);
     return n;
 }
 
