@@ -298,7 +298,7 @@ static void check_ratios(struct audit *a)
         const struct audit_row *x = &a->rows[i], *b = x->baseline;
         double half = b == NULL ? NAN : relative_half(x->energy) + relative_half(b->energy);
 
-        if (half < MIN_DIGITS)
+        if (b != NULL && half < MIN_DIGITS)
             r[n++] = (struct ratio){x, x->energy.v / b->energy.v, half};
     }
     qsort(r, n, sizeof *r, by_ratio);

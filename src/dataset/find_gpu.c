@@ -179,7 +179,7 @@ int eco_dataset_match_gpu(const char *name, size_t len, struct eco_match *out, s
 int eco_dataset_find_gpu(const char *name, size_t len, const struct eco_gpu **out,
                          struct eco_err *err)
 {
-    struct eco_match m;
+    struct eco_match m = {0};
     int rc = eco_dataset_match_gpu(name, len, &m, err);
 
     if (rc == 0)
