@@ -1,0 +1,153 @@
+/*
+ * The experiment: arms in balanced order, each trial with its own idle wait, warm-up and window,
+ * kept in a journal as it ends. Reads power through a port (meter_port.c is the real one), so that
+ * tests run it on simulated time.
+ *
+ * Life cycle: new -> (resume) -> run -> summary -> free. One thread. Errors: what the workload or
+ * the meter says; finished trials stay in the journal and in memory, and summary still works.
+ */
+#ifndef ECO_EXPERIMENT_H
+#define ECO_EXPERIMENT_H
+
+#include "base/arena.h"
+#include "eco_err.h"
+#include "eco_run.h"
+#include "experiment/order.h"
+#include "workload/workload.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ECO_EXP_MAX_ARMS ECO_ORDER_MAX_ARMS
+#define ECO_EXP_MIN_WINDOW_S 5.0
+#define ECO_EXP_IDLE_S 5.0         /* how long power must have been at its idle */
+#define ECO_EXP_IDLE_LIMIT_S 120.0 /* then the trial goes on and says so */
+#define ECO_EXP_IDLE_TEMP_C 3.0
+
+/** What was asked for; a journal keeps it whole. Strings are borrowed. */
+struct eco_exp_plan {
+    const char *model;                         /* as the user named it; given to the workload */
+    const char *workload;                      /* "worker:CMD", "builtin" */
+    const char *gpu;                           /* as named or detected; for --resume */
+    enum eco_precision arms[ECO_EXP_MAX_ARMS]; /* arms[0] is the baseline */
+    int arm_count;
+    int blocks, iterations, warmup, tokens, prompt_tokens, batch;
+    uint64_t seed;
+    bool quick, null_run;
+    bool decode; /* measures a window of one-token generations too */
+    int64_t started_unix_ms;
+};
+
+/* The energy of one window; NAN: not known. */
+struct eco_exp_energy {
+    double window_s, counter_j, integral_j, v1_j, mean_w, peak_w;
+    double gap_frac, resolution_frac; /* resolution: of counter_j, or what a trapezoid misses */
+    int64_t samples, dropped;
+    bool too_short, withhold;
+    char reason[160]; /* why something is NAN; "" */
+};
+
+/* The device now; NAN: not known. */
+struct eco_exp_now {
+    double mean_w, sd_w; /* of the last seconds asked for */
+    double temp_c, clock_mhz;
+    bool throttled;
+};
+
+/* What the loop needs of a power source. Every function may be called between any two others. */
+struct eco_exp_meter {
+    int (*begin)(void *self, struct eco_err *err);
+    int (*end)(void *self, struct eco_exp_energy *out, struct eco_err *err);
+    void (*now)(void *self, double seconds, struct eco_exp_now *out);
+    double min_window_s; /* of this sensor; >= ECO_EXP_MIN_WINDOW_S */
+    void *self;
+};
+
+struct eco_exp_clock {
+    int64_t (*now_ns)(void *self);
+    void (*sleep_ns)(void *self, int64_t ns);
+    void *self;
+};
+
+/* For the line on a terminal. */
+struct eco_exp_progress {
+    const char *phase; /* "load", "idle", "warm-up", "prefill", "window" */
+    const char *arm;
+    int trial, trials;                      /* 1-based, discarded block included */
+    double watts_now, tokens_per_s, left_s; /* NAN: not known */
+};
+
+/* Everything from outside. NULL functions: the real clock, never stop, no progress. */
+struct eco_exp_ports {
+    struct eco_exp_meter meter;
+    struct eco_exp_clock clock;
+    bool (*stop)(void *self);
+    void (*progress)(void *self, const struct eco_exp_progress *p);
+    void (*trial_done)(void *self); /* after each trial: keep the trace */
+    void *self;                     /* of the three above */
+    const char *journal;            /* path of run.jsonl; NULL: none */
+};
+
+/* A trial and what the report's struct has no place for. */
+struct eco_exp_trial {
+    struct eco_run_trial run; /* block 0 is the discarded warm-up block */
+    double prefill_j;         /* energy of one one-token generation; NAN */
+    double gap_frac, resolution_frac;
+    bool withhold;
+    double start_s, window_start_s, window_end_s, end_s; /* since the run was started */
+};
+
+struct eco_experiment;
+
+int eco_experiment_new(const struct eco_exp_plan *plan, const struct eco_exp_ports *ports,
+                       struct eco_experiment **out, struct eco_err *err);
+void eco_experiment_free(struct eco_experiment *x); /* accepts NULL */
+/** For the workload: looks at sensors and passes on the wish to stop. */
+struct eco_workload_hooks eco_experiment_hooks(struct eco_experiment *x);
+
+/** Reads the plan that a journal was started with. Strings are put into `arena`. */
+int eco_experiment_read_plan(const char *journal, struct eco_arena *arena, struct eco_exp_plan *out,
+                             struct eco_err *err);
+/** Takes over the finished trials of ports.journal and cuts off a torn last line. */
+int eco_experiment_resume(struct eco_experiment *x, struct eco_err *err);
+/**
+ * Runs what is left. 0: all trials are there, or the user stopped (eco_experiment_partial).
+ * On an error finished trials are kept, and partial is true.
+ */
+int eco_experiment_run(struct eco_experiment *x, struct eco_workload *w, struct eco_err *err);
+bool eco_experiment_partial(const struct eco_experiment *x);
+size_t eco_experiment_trials(const struct eco_experiment *x, const struct eco_exp_trial **out);
+/** Trials in all, the discarded block included. */
+size_t eco_experiment_planned(const struct eco_experiment *x);
+
+/**
+ * Fills what the experiment knows of a run: arms, trials, phases, statistics, protocol, warnings.
+ * Everything lives in `arena`; the rest of `run` (card, model, sources, environment) is the
+ * caller's.
+ */
+int eco_experiment_summary(const struct eco_experiment *x, struct eco_arena *arena,
+                           struct eco_run *run, struct eco_err *err);
+
+/* ---- preflight ------------------------------------------------------------------------------ */
+
+/* What the checks look at; NAN and -1: not known. */
+struct eco_exp_machine {
+    double memory_free_bytes, memory_total_bytes;
+    int64_t other_processes;
+    const char *process_list; /* "pid 123 (4.1 GB), …"; NULL */
+    bool shared;
+    const char *source_name;
+};
+
+/**
+ * Memory of every arm from the real shape plus 5 %, other processes, sharing. Returns the number
+ * of checks (<= cap) in `out`; ECO_E_DEVICE through `err` and a negative count when one refuses
+ * and `force` is false. `*contaminated`: a refusal was overruled.
+ */
+int eco_experiment_preflight(const struct eco_exp_plan *plan, const struct eco_model *model,
+                             const struct eco_exp_machine *m, bool force, struct eco_arena *arena,
+                             struct eco_run_check *out, size_t cap, bool *contaminated,
+                             struct eco_err *err);
+
+#endif

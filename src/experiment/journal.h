@@ -1,0 +1,41 @@
+/*
+ * run.jsonl: one JSON object a line, written whole and synced as a trial ends, so that a crash at
+ * any moment loses at most the trial that was running. A last line without its end, or that is not
+ * JSON, was torn by the crash and is cut off when the run is resumed.
+ */
+#ifndef ECO_EXPERIMENT_JOURNAL_H
+#define ECO_EXPERIMENT_JOURNAL_H
+
+#include "experiment/experiment.h"
+
+#define ECO_JOURNAL_VERSION 1
+#define ECO_JOURNAL_MAX_BYTES ((size_t)64 << 20)
+
+/* What an idle arm draws: kept so that a resumed run waits for the same level. */
+struct eco_journal_idle {
+    int arm;
+    double mean_w, sd_w, temp_c; /* NAN: not known */
+};
+
+int eco_journal_write_plan(const char *path, const struct eco_exp_plan *plan, struct eco_err *err);
+int eco_journal_append_trial(const char *path, const struct eco_exp_trial *t, struct eco_err *err);
+int eco_journal_append_idle(const char *path, const struct eco_journal_idle *idle,
+                            struct eco_err *err);
+
+/* Called in the order of the lines; an error of theirs ends the reading. */
+struct eco_journal_reader {
+    int (*plan)(void *self, const struct eco_exp_plan *plan, struct eco_err *err);
+    int (*trial)(void *self, const struct eco_exp_trial *t, struct eco_err *err);
+    int (*idle)(void *self, const struct eco_journal_idle *idle, struct eco_err *err);
+    void *self;
+};
+
+/**
+ * Reads all whole lines; `arena` takes the strings of the plan. `*whole_bytes` is where a torn
+ * last line starts, or the size. ECO_E_CONTENT with the line for anything else that is wrong.
+ */
+int eco_journal_read(const char *path, const struct eco_journal_reader *reader,
+                     struct eco_arena *arena, size_t *whole_bytes, struct eco_err *err);
+int eco_journal_cut(const char *path, size_t bytes, struct eco_err *err);
+
+#endif
