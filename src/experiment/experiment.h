@@ -116,6 +116,8 @@ int eco_experiment_resume(struct eco_experiment *x, struct eco_err *err);
  * On an error finished trials are kept, and partial is true.
  */
 int eco_experiment_run(struct eco_experiment *x, struct eco_workload *w, struct eco_err *err);
+/** Zero of all times of this run, on the monotonic clock. */
+int64_t eco_experiment_start_ns(const struct eco_experiment *x);
 bool eco_experiment_partial(const struct eco_experiment *x);
 size_t eco_experiment_trials(const struct eco_experiment *x, const struct eco_exp_trial **out);
 /** Trials in all, the discarded block included. */

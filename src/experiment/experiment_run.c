@@ -173,6 +173,11 @@ void eco_experiment_free(struct eco_experiment *x)
     }
 }
 
+int64_t eco_experiment_start_ns(const struct eco_experiment *x)
+{
+    return x->start_ns;
+}
+
 bool eco_experiment_partial(const struct eco_experiment *x)
 {
     return x->partial;
