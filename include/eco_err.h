@@ -31,7 +31,8 @@ extern "C" {
     X(UNSUPPORTED, -14, "unsupported", 2, 501, -32000) /* known, but not built in or no data */    \
     X(NO_MEMORY, -15, "no_memory", 70, 500, -32603)                                                \
     X(INTERNAL, -16, "internal", 70, 500, -32603)                                                  \
-    X(ANSWER_NO, -17, "answer_is_no", 1, 200, 0) /* done, and the answer is no */
+    X(ANSWER_NO, -17, "answer_is_no", 1, 200, 0)         /* done, and the answer is no */          \
+    X(INTERRUPTED, -18, "interrupted", 130, 503, -32000) /* by a signal; what was done is kept */
 
 enum eco_code {
     ECO_OK = 0,
