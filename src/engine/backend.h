@@ -49,6 +49,8 @@ struct eco_engine_backend {
     void (*close)(struct eco_backend_ctx *b);
     uint64_t (*scratch_bytes)(const struct eco_shape *s, int threads, int tokens, int context);
     enum eco_engine_isa (*isa)(const struct eco_backend_ctx *b);
+    /** The pass that comes: angles of its positions may be prepared. */
+    void (*begin)(struct eco_backend_ctx *b, const struct eco_rope *r, const struct eco_tokens *t);
     /** x[t] = scale * table[id[t]] */
     void (*embed)(struct eco_backend_ctx *b, const struct eco_matrix *table,
                   const struct eco_tokens *t, float scale, float *x);
@@ -58,7 +60,7 @@ struct eco_engine_backend {
     /** products of the same x [n][cols] */
     void (*matmul)(struct eco_backend_ctx *b, const struct eco_product *p, int count,
                    const float *x, int n);
-    /** rotates x [n][heads][head_dim] by the positions, in place */
+    /** rotates x [n][heads][head_dim] by the positions of begin(), in place */
     void (*rope)(struct eco_backend_ctx *b, const struct eco_rope *r, const struct eco_tokens *t,
                  int heads, int head_dim, float *x);
     /** keeps k, v [n][kv_heads][head_dim] at the tokens' positions */

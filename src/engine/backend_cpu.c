@@ -15,6 +15,7 @@ struct eco_backend_ctx {
     struct eco_act act; /* prepared activations, room for `tokens` of the widest matrix */
     float *scores;      /* [threads][context] */
     float *inv_freq;    /* [rope dims / 2] */
+    float *angle;       /* [tokens][rope dims / 2][2]: cosine, sine of the pass's positions */
     int context;
 };
 
@@ -35,11 +36,13 @@ static void cpu_close(struct eco_backend_ctx *b)
     if (b) {
         free(b->act.order);
         free(b->act.q);
+        free(b->act.q_sum);
         free(b->act.scale);
         free(b->act.outlier);
         free(b->act.outlier_x);
         free(b->scores);
         free(b->inv_freq);
+        free(b->angle);
         free(b);
     }
 }
@@ -61,11 +64,13 @@ static int cpu_open(struct eco_backend_ctx **out, const struct eco_shape *s,
         b->context = context;
         b->act.order = malloc(cells * sizeof(float));
         b->act.q = malloc(cells);
+        b->act.q_sum = malloc((cells / ECO_Q_BLOCK + (size_t)tokens) * sizeof(int32_t));
         b->act.scale = malloc((cells / ECO_Q_BLOCK + (size_t)tokens) * sizeof(float));
         b->act.outlier = malloc(width * sizeof(int));
         b->act.outlier_x = malloc(cells * sizeof(float));
         b->scores = malloc((size_t)eco_engine_pool_threads(pool) * (size_t)context * sizeof(float));
         b->inv_freq = malloc((size_t)s->rope.dims * sizeof(float));
+        b->angle = malloc((size_t)tokens * (size_t)s->rope.dims * sizeof(float));
     }
     if (!b || !b->act.order || !b->act.q || !b->act.scale || !b->act.outlier || !b->act.outlier_x ||
         !b->scores || !b->inv_freq) {
@@ -153,6 +158,10 @@ static void prepare_i8(struct eco_act *a, bool mixed)
         for (int k = 0; k < a->n_outliers; k++) {
             q[a->outlier[k]] = 0;
         }
+        a->q_sum[t] = 0;
+        for (int c = 0; c < a->cols; c++) {
+            a->q_sum[t] += q[c];
+        }
     }
 }
 
@@ -186,10 +195,13 @@ static void prepare(struct eco_backend_ctx *b, const struct eco_matrix *w, const
     a->x = x;
     switch (b->k->kind[w->format]) {
     case ECO_ACT_NF4:
+        if (n >= ECO_MANY || w->cols % ECO_NF4_BLOCK != 0) {
+            break; /* rows are turned to floats */
+        }
         prepare_nf4(a, b->k->isa == ECO_ENGINE_ISA_AVX512 ? 16 : 8);
         break;
     case ECO_ACT_Q8:
-        b->k->prepare_q8(x, n * w->cols, a->q, a->scale);
+        b->k->prepare_q8(x, n * w->cols, a->q, a->scale, a->q_sum);
         break;
     case ECO_ACT_I8:
         prepare_i8(a, w->mixed);
@@ -251,20 +263,31 @@ static void cpu_matmul(struct eco_backend_ctx *b, const struct eco_product *p, i
 
 /* ---- attention ------------------------------------------------------------------------------- */
 
+static void cpu_begin(struct eco_backend_ctx *b, const struct eco_rope *r,
+                      const struct eco_tokens *t)
+{
+    float *out = b->angle;
+    for (int i = 0; i < t->n; i++) {
+        for (int k = 0; k < r->dims / 2; k++) {
+            float angle = (float)t->pos[i] * b->inv_freq[k];
+            *out++ = cosf(angle);
+            *out++ = sinf(angle);
+        }
+    }
+}
+
 static void cpu_rope(struct eco_backend_ctx *b, const struct eco_rope *r,
                      const struct eco_tokens *t, int heads, int head_dim, float *x)
 {
-    int half = r->dims / 2;
+    int half = r->dims / 2, second = r->interleaved ? 1 : half, stride = r->interleaved ? 2 : 1;
     for (int i = 0; i < t->n; i++) {
-        for (int k = 0; k < half; k++) {
-            float angle = (float)t->pos[i] * b->inv_freq[k];
-            float c = cosf(angle), s = sinf(angle);
-            int first = r->interleaved ? 2 * k : k, second = r->interleaved ? 2 * k + 1 : k + half;
-            float *head = x + (size_t)i * (size_t)heads * (size_t)head_dim;
-            for (int h = 0; h < heads; h++, head += head_dim) {
-                float u = head[first], v = head[second];
-                head[first] = u * c - v * s;
-                head[second] = v * c + u * s;
+        const float *angle = b->angle + (size_t)i * (size_t)r->dims;
+        for (int h = 0; h < heads; h++, x += head_dim) {
+            for (int k = 0; k < half; k++) {
+                float c = angle[2 * k], s = angle[2 * k + 1];
+                float *u = x + k * stride, *v = u + second, a = *u;
+                *u = a * c - *v * s;
+                *v = *v * c + a * s;
             }
         }
     }
@@ -423,6 +446,7 @@ const struct eco_engine_backend eco_engine_backend_cpu = {
     .close = cpu_close,
     .scratch_bytes = scratch_bytes,
     .isa = cpu_isa,
+    .begin = cpu_begin,
     .embed = cpu_embed,
     .rmsnorm = cpu_rmsnorm,
     .matmul = cpu_matmul,

@@ -78,6 +78,7 @@ static void feed_forward_block(struct eco_forward *f, int layer, const struct ec
 
 void eco_engine_forward(struct eco_forward *f, const struct eco_tokens *t)
 {
+    f->backend->begin(f->device, &f->shape.rope, t);
     f->backend->embed(f->device, &f->weights.embed, t, f->shape.embed_scale, f->scratch.x);
     for (int layer = 0; layer < f->shape.layers; layer++) {
         attention_block(f, layer, t);

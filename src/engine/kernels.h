@@ -8,6 +8,12 @@
 #include "engine.h"
 #include "matrix.h"
 
+#if defined(__x86_64__)
+#define ECO_ENGINE_X86 1
+#endif
+#define ECO_MANY 5   /* tokens from which on turning rows to floats once is faster */
+#define ECO_TILE 256 /* weights of a row that are turned to floats at a time */
+
 /** What a format multiplies with. */
 enum eco_act_kind {
     ECO_ACT_F32 = 0, /* the floats themselves */
@@ -23,6 +29,7 @@ struct eco_act {
     const float *x;   /* [n][cols] */
     float *order;     /* ACT_NF4 [n][cols] */
     int8_t *q;        /* ACT_Q8, ACT_I8 [n][cols] */
+    int32_t *q_sum;   /* sums of q: ACT_Q8 [n][cols / 32], ACT_I8 [n] */
     float *scale;     /* ACT_Q8 [n][cols / 32]; ACT_I8: absmax [n] */
     int *outlier;     /* ACT_I8: columns [n_outliers] */
     float *outlier_x; /* ACT_I8 [n][n_outliers], FP16-rounded */
@@ -42,7 +49,8 @@ struct eco_kernels {
     void (*axpy_f16)(float *y, float a, const uint16_t *x, int n);
     void (*to_f16)(uint16_t *out, const float *x, int n);
     void (*gate)(float *g, const float *u, int n, bool gelu); /* g = act(g) * u */
-    void (*prepare_q8)(const float *x, int n, int8_t *q, float *scale);
+    /* n floats, a multiple of 32, as blocks of int8 */
+    void (*prepare_q8)(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
     eco_rows_fn *rows[ECO_FORMAT_COUNT];
     enum eco_act_kind kind[ECO_FORMAT_COUNT];
 };
@@ -56,10 +64,19 @@ extern const struct eco_kernels eco_engine_kernels_avx512;
 int eco_engine_kernels_pick(enum eco_engine_isa want, const struct eco_kernels **out,
                             struct eco_err *err);
 
+/** Few weights, on the way to floats; as eco_engine_dequant. */
+typedef void eco_dequant_fn(const struct eco_matrix *w, int row, int col, int n, float *out);
+/** out[r][t] += w[r] . x[t] over n, for 4 rows of stride ECO_TILE and 4 tokens of stride ldx. */
+typedef void eco_tile_fn(const float *w, const float *x, size_t ldx, int n, float out[4][4]);
+
 /** Any format: 256 weights at a time to floats, then the set's dot. Shared by all sets. */
 void eco_engine_rows_by_dequant(const struct eco_matrix *w, int begin, int end,
                                 const struct eco_act *x, float *y, size_t ldy,
                                 float (*dot)(const float *, const float *, int));
+/** The same for many tokens: 4 rows x 256 weights to floats once, then 4 x 4 tiles. */
+void eco_engine_rows_by_tiles(const struct eco_matrix *w, int begin, int end,
+                              const struct eco_act *x, float *y, size_t ldy,
+                              eco_dequant_fn *dequant, eco_tile_fn *tile);
 /** ACT_I8: adds the outlier columns of row r to y[t * ldy + r] for all tokens. */
 void eco_engine_add_outliers(const struct eco_matrix *w, int row, const struct eco_act *x, float *y,
                              size_t ldy);

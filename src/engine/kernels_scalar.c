@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define TILE 256
-
 static float dot(const float *a, const float *b, int n)
 {
     float s[4] = {0};
@@ -62,7 +60,7 @@ static void gate(float *g, const float *u, int n, bool gelu)
     }
 }
 
-static void prepare_q8(const float *x, int n, int8_t *q, float *scale)
+static void prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum)
 {
     for (int b = 0; b < n; b += ECO_Q_BLOCK) {
         float m = 0.0f;
@@ -71,9 +69,12 @@ static void prepare_q8(const float *x, int n, int8_t *q, float *scale)
         }
         float inv = m > 0.0f ? 127.0f / m : 0.0f;
         scale[b / ECO_Q_BLOCK] = eco_f16_to_f32(eco_f32_to_f16(m / 127.0f));
+        int32_t sum = 0;
         for (int i = 0; i < ECO_Q_BLOCK; i++) {
             q[b + i] = (int8_t)rintf(x[b + i] * inv);
+            sum += q[b + i];
         }
+        q_sum[b / ECO_Q_BLOCK] = sum;
     }
 }
 
@@ -81,17 +82,70 @@ void eco_engine_rows_by_dequant(const struct eco_matrix *w, int begin, int end,
                                 const struct eco_act *x, float *y, size_t ldy,
                                 float (*dot_fn)(const float *, const float *, int))
 {
-    float tile[TILE];
+    float tile[ECO_TILE];
     for (int r = begin; r < end; r++) {
         for (int t = 0; t < x->n; t++) {
             y[(size_t)t * ldy + (size_t)r] = 0.0f;
         }
-        for (int c = 0; c < w->cols; c += TILE) {
-            int n = w->cols - c < TILE ? w->cols - c : TILE;
+        for (int c = 0; c < w->cols; c += ECO_TILE) {
+            int n = w->cols - c < ECO_TILE ? w->cols - c : ECO_TILE;
             eco_engine_dequant(w, r, c, n, tile);
             for (int t = 0; t < x->n; t++) {
                 y[(size_t)t * ldy + (size_t)r] +=
                     dot_fn(tile, x->x + (size_t)t * (size_t)x->cols + c, n);
+            }
+        }
+    }
+}
+
+/* y of up to 4 rows and 4 tokens from a tile's sums. */
+static void add_tile(float out[4][4], int rows, int tokens, float *y, size_t ldy)
+{
+    for (int r = 0; r < rows; r++) {
+        for (int t = 0; t < tokens; t++) {
+            y[(size_t)t * ldy + (size_t)r] += out[r][t];
+        }
+    }
+}
+
+/* Missing rows and tokens of an edge tile repeat the last one; their sums are dropped. */
+static void edge_tile(const float *w, const float *x, size_t ldx, int tokens, int n,
+                      float out[4][4], eco_tile_fn *tile)
+{
+    float few[4 * ECO_TILE];
+    for (int t = 0; t < 4; t++) {
+        const float *from = x + (size_t)(t < tokens ? t : tokens - 1) * ldx;
+        memcpy(few + (size_t)t * ECO_TILE, from, (size_t)n * sizeof(float));
+    }
+    tile(w, few, ECO_TILE, n, out);
+}
+
+void eco_engine_rows_by_tiles(const struct eco_matrix *w, int begin, int end,
+                              const struct eco_act *x, float *y, size_t ldy,
+                              eco_dequant_fn *dequant, eco_tile_fn *tile)
+{
+    float rows4[4 * ECO_TILE] __attribute__((aligned(64)));
+    size_t ldx = (size_t)x->cols;
+    for (int r = begin; r < end; r += 4) {
+        int rows = end - r < 4 ? end - r : 4;
+        for (int t = 0; t < x->n; t++) {
+            memset(y + (size_t)t * ldy + (size_t)r, 0, (size_t)rows * sizeof(float));
+        }
+        for (int c = 0; c < w->cols; c += ECO_TILE) {
+            int n = w->cols - c < ECO_TILE ? w->cols - c : ECO_TILE;
+            for (int k = 0; k < 4; k++) {
+                dequant(w, r + (k < rows ? k : rows - 1), c, n, rows4 + k * ECO_TILE);
+            }
+            for (int t = 0; t < x->n; t += 4) {
+                float out[4][4] = {{0}};
+                const float *from = x->x + (size_t)t * ldx + (size_t)c;
+                int tokens = x->n - t < 4 ? x->n - t : 4;
+                if (tokens == 4) {
+                    tile(rows4, from, ldx, n, out);
+                } else {
+                    edge_tile(rows4, from, ldx, tokens, n, out, tile);
+                }
+                add_tile(out, rows, tokens, y + (size_t)t * ldy + (size_t)r, ldy);
             }
         }
     }

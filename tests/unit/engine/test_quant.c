@@ -44,12 +44,17 @@ static const double nf4[16] = {-1.0,
                                0.7229568362236023,
                                1.0};
 
-/* The nearest value, judged in double; of two equally near the lower. */
+/*
+ * The nearest value; of two equally near the lower. Half of the middles lie halfway between two
+ * floats: the published code compares with decimals of 16 digits as floats, and so do we.
+ */
 static int nearest_nf4(float x)
 {
     int best = 0;
     for (int i = 1; i < 16; i++) {
-        best = (double)x > (nf4[i - 1] + nf4[i]) / 2.0 ? i : best;
+        char decimal[40];
+        snprintf(decimal, sizeof(decimal), "%.16g", (nf4[i - 1] + nf4[i]) / 2.0);
+        best = x > strtof(decimal, NULL) ? i : best;
     }
     return best;
 }

@@ -1,0 +1,17 @@
+/* Inside the module: loops for AVX2 that the set for AVX-512 shares. */
+#ifndef ECO_ENGINE_KERNELS_X86_H
+#define ECO_ENGINE_KERNELS_X86_H
+
+#include "kernels.h"
+
+#if defined(ECO_ENGINE_X86)
+float eco_engine_avx2_dot(const float *a, const float *b, int n);
+void eco_engine_avx2_axpy(float *y, float a, const float *x, int n);
+float eco_engine_avx2_dot_f16(const float *a, const uint16_t *b, int n);
+void eco_engine_avx2_axpy_f16(float *y, float a, const uint16_t *x, int n);
+void eco_engine_avx2_to_f16(uint16_t *out, const float *x, int n);
+void eco_engine_avx2_gate(float *g, const float *u, int n, bool gelu);
+void eco_engine_avx2_prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
+#endif
+
+#endif
