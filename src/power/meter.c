@@ -237,10 +237,15 @@ static enum eco_power_status read_counter(struct eco_meter *m, size_t i, double 
     return got;
 }
 
-/* Waits until the counter moves; when it did, and by how much. false: not within the time. */
-static bool next_tick(struct eco_meter *m, size_t i, double was_j, int64_t *tick_ns, double *now_j)
+struct tick {
+    int64_t at_ns, slack_ns; /* it moved within slack_ns before at_ns */
+    double energy_j;         /* after it */
+};
+
+/* Waits until the counter moves from `was_j`. false: not within the time. */
+static bool next_tick(struct eco_meter *m, size_t i, double was_j, struct tick *out)
 {
-    int64_t until_ns = now_ns(m) + TICK_WAIT_NS, before_ns = now_ns(m);
+    int64_t until_ns = now_ns(m) + TICK_WAIT_NS, before_ns = now_ns(m), last_ns = before_ns;
     while (before_ns < until_ns) {
         double j;
         if (read_counter(m, i, &j) != ECO_POWER_OK) {
@@ -248,10 +253,10 @@ static bool next_tick(struct eco_meter *m, size_t i, double was_j, int64_t *tick
         }
         int64_t after_ns = now_ns(m);
         if (j != was_j) {
-            *tick_ns = before_ns + (after_ns - before_ns) / 2;
-            *now_j = j;
+            *out = (struct tick){after_ns, after_ns - last_ns, j};
             return true;
         }
+        last_ns = before_ns;
         m->clock.sleep_until_ns(m->clock.ctx, after_ns + TICK_POLL_NS);
         before_ns = now_ns(m);
     }
@@ -277,31 +282,33 @@ static void plain_edge(struct eco_meter *m, size_t i, struct meter_edge *e)
     e->spread_j = isnan(w) ? 0 : tick_s * w / 2;
 }
 
+/* What a tick seen `slack_ns` late may have let pass. */
+static double slack_j(struct eco_meter *m, size_t i, const struct tick *t)
+{
+    double w = recent_w(m, i);
+    return w >= 0 ? w * (double)t->slack_ns * 1e-9 : 0;
+}
+
 /*
  * The beginning: nothing runs yet, so the window may wait for a tick, and power is steady between
  * the tick and the beginning. The first time a second tick says how long they are apart.
+ * tick_ns 0: no tick was seen.
  */
 static void begin_edge(struct eco_meter *m, size_t i, struct meter_edge *e, int64_t *tick_ns)
 {
-    double first_j;
-    int64_t second_ns;
+    struct tick first, second;
     plain_edge(m, i, e);
-    *tick_ns = now_ns(m);
-    if (e->status != ECO_POWER_OK || m->o.manual) {
+    *tick_ns = 0;
+    if (e->status != ECO_POWER_OK || m->o.manual || !next_tick(m, i, e->energy_j, &first)) {
         return;
     }
-    first_j = e->energy_j;
-    if (!next_tick(m, i, first_j, tick_ns, &e->energy_j)) {
-        return;
+    if (isnan(m->tick_s[i]) && next_tick(m, i, first.energy_j, &second)) {
+        m->tick_s[i] = (double)(second.at_ns - first.at_ns) * 1e-9;
+        first = second;
     }
-    if (isnan(m->tick_s[i])) {
-        first_j = e->energy_j;
-        if (next_tick(m, i, first_j, &second_ns, &e->energy_j)) {
-            m->tick_s[i] = (double)(second_ns - *tick_ns) * 1e-9;
-            *tick_ns = second_ns;
-        }
-    }
-    e->spread_j = 0;
+    e->energy_j = first.energy_j;
+    e->spread_j = slack_j(m, i, &first);
+    *tick_ns = first.at_ns;
 }
 
 /* Moves a begin edge from its tick to the window's start: steady power in between. */
@@ -309,7 +316,7 @@ static void carry_to(struct eco_meter *m, size_t i, struct meter_edge *e, int64_
                      int64_t from_ns)
 {
     double w = recent_w(m, i), gap_s = (double)(from_ns - tick_ns) * 1e-9;
-    if (e->status == ECO_POWER_OK && !m->o.manual && gap_s > 0 && w >= 0) {
+    if (e->status == ECO_POWER_OK && tick_ns && w >= 0) {
         e->energy_j += w * gap_s;
         e->spread_j += 0.1 * w * gap_s;
     }
@@ -318,20 +325,18 @@ static void carry_to(struct eco_meter *m, size_t i, struct meter_edge *e, int64_
 /* The end: the tick after it, and the share of the interval between ticks that lies before it. */
 static void end_edge(struct eco_meter *m, size_t i, int64_t to_ns, struct meter_edge *e)
 {
-    double next_j;
-    int64_t tick_ns;
+    struct tick next;
     plain_edge(m, i, e);
-    if (e->status != ECO_POWER_OK || m->o.manual || !(m->tick_s[i] > 0)) {
+    if (e->status != ECO_POWER_OK || m->o.manual || !(m->tick_s[i] > 0) ||
+        !next_tick(m, i, e->energy_j, &next)) {
         return;
     }
-    if (!next_tick(m, i, e->energy_j, &tick_ns, &next_j)) {
-        return;
-    }
-    double after_s = (double)(tick_ns - to_ns) * 1e-9, share = 1 - after_s / m->tick_s[i];
-    double step_j = next_j - e->energy_j;
+    double after_s = (double)(next.at_ns - to_ns) * 1e-9, share = 1 - after_s / m->tick_s[i];
+    double step_j = next.energy_j - e->energy_j;
     share = share < 0 ? 0 : share > 1 ? 1 : share;
     e->energy_j += share * step_j;
-    e->spread_j = share * (1 - share) * step_j; /* power may have changed inside the interval */
+    /* power may have changed inside the interval */
+    e->spread_j = share * (1 - share) * step_j + slack_j(m, i, &next);
 }
 
 /* ---- windows ------------------------------------------------------------------------------- */

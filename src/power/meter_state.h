@@ -61,5 +61,8 @@ void eco_meter_window_feed(struct eco_meter *m, struct meter_window *w,
 bool eco_meter_window_done(const struct eco_meter *m, const struct meter_window *w);
 void eco_meter_window_result(const struct eco_meter *m, struct meter_window *w, size_t source,
                              struct eco_meter_energy *out);
+/* Parts of the 95 % half width of an integral. */
+void eco_meter_spread(const struct eco_power_source *s, const struct eco_integral *it, int f,
+                      bool profile, struct eco_meter_energy *out);
 
 #endif

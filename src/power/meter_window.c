@@ -53,9 +53,15 @@ static void say(char out[ECO_METER_REASON], const char *fmt, ...)
     va_end(ap);
 }
 
+/* Three periods of the sampler or, where it is slower, of the sensor's refresh. */
+static int64_t gap_ns(const struct eco_meter *m, const struct eco_power_source *s, int f)
+{
+    int64_t refresh_ns = s->refresh_s[f] > 0 ? (int64_t)(s->refresh_s[f] * 1e9) : 0;
+    return GAP_PERIODS * (refresh_ns > m->period_ns ? refresh_ns : m->period_ns);
+}
+
 void eco_meter_window_open(struct eco_meter *m, struct meter_window *w, int64_t from_ns)
 {
-    int64_t gap_ns = GAP_PERIODS * m->period_ns;
     bool profile = has_profile(m);
     w->from_ns = from_ns;
     w->to_ns = ECO_INTEGRAL_OPEN;
@@ -65,9 +71,11 @@ void eco_meter_window_open(struct eco_meter *m, struct meter_window *w, int64_t 
         struct meter_source_window *sw = &w->source[i];
         for (int f = 0; f < ECO_POWER_FIELDS; f++) {
             eco_integral_init(&sw->best[f], from_ns + shift_ns(m->sources[i], f), ECO_INTEGRAL_OPEN,
-                              gap_ns, profile ? m->o.gain : 1, profile ? m->o.offset_w : 0);
+                              gap_ns(m, m->sources[i], f), profile ? m->o.gain : 1,
+                              profile ? m->o.offset_w : 0);
         }
-        eco_integral_init(&sw->v1, from_ns, ECO_INTEGRAL_OPEN, gap_ns, 1, 0);
+        eco_integral_init(&sw->v1, from_ns, ECO_INTEGRAL_OPEN,
+                          gap_ns(m, m->sources[i], ECO_POWER_DEFAULT), 1, 0);
     }
     /* the last samples before the window: its edge is interpolated from them */
     int64_t oldest = m->written - (int64_t)(m->cap < 4 * m->n ? m->cap : 4 * m->n);
@@ -197,9 +205,8 @@ static enum eco_power_field pick(const struct eco_power_source *s,
     return first;
 }
 
-/* Parts of the 95 % half width of an integral. */
-static void spread(const struct eco_power_source *s, const struct eco_integral *it, int f,
-                   bool profile, struct eco_meter_energy *out)
+void eco_meter_spread(const struct eco_power_source *s, const struct eco_integral *it, int f,
+                      bool profile, struct eco_meter_energy *out)
 {
     double range_w = it->peak_w - it->low_w;
     double refresh_s = s->refresh_s[f] > 0 ? s->refresh_s[f] : 0;
@@ -242,7 +249,7 @@ static void integral_result(const struct eco_meter *m, struct meter_source_windo
         out->mean_w = it->energy_j / it->covered_s;
         out->peak_w = it->peak_w;
         out->low_w = it->low_w;
-        spread(s, it, out->field, profile, out);
+        eco_meter_spread(s, it, out->field, profile, out);
     }
 }
 
