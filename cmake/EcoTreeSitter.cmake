@@ -1,0 +1,23 @@
+# The parser for src/audit: C sources from two npm packages (package.json), compiled here and
+# never committed. Without them the audit is built as a stub that says so.
+set(ECO_NODE_MODULES ${CMAKE_SOURCE_DIR}/node_modules CACHE PATH "where npm put its packages")
+set(core ${ECO_NODE_MODULES}/tree-sitter/vendor/tree-sitter/lib)
+set(grammar ${ECO_NODE_MODULES}/tree-sitter-python/src)
+
+if(EXISTS ${core}/src/lib.c AND EXISTS ${grammar}/parser.c)
+  add_library(eco_treesitter STATIC ${core}/src/lib.c ${grammar}/parser.c ${grammar}/scanner.c)
+  set_target_properties(eco_treesitter PROPERTIES C_STANDARD 11 EXPORT_COMPILE_COMMANDS OFF)
+  target_compile_definitions(eco_treesitter PRIVATE _GNU_SOURCE)
+  target_compile_options(eco_treesitter PRIVATE -O2 -w -fno-common)
+  target_include_directories(eco_treesitter PRIVATE ${core}/src ${grammar})
+  target_include_directories(eco_treesitter SYSTEM PUBLIC ${core}/include)
+  target_link_libraries(eco_audit PUBLIC eco_treesitter)
+  target_compile_definitions(eco_audit PRIVATE ECO_HAVE_TREE_SITTER)
+  set(ECO_AUDIT_BUILT ON)
+  message(STATUS "audit: built in, with tree-sitter from ${ECO_NODE_MODULES}")
+else()
+  set(ECO_AUDIT_BUILT OFF)
+  message(NOTICE "-- audit: not built in (run scripts/setup.sh test, then build again)")
+endif()
+find_package(Threads REQUIRED)
+target_link_libraries(eco_audit PUBLIC Threads::Threads)
