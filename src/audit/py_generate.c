@@ -137,7 +137,7 @@ static struct eco_use inputs_of(struct eco_scan *s, uint32_t call, const struct 
         all.unpadded = all.unpadded != ECO_PY_NO ? all.unpadded : u.unpadded;
     }
     struct eco_py_arg n = eco_py_call_arg(&s->flow, call, "num_return_sequences", -1);
-    bool several = n.have != ECO_PY_ABSENT &&
+    bool several = n.have == ECO_PY_PRESENT &&
                    !(n.vals.n == 1 && n.vals.v[0].what == ECO_PYV_NUM && n.vals.v[0].num <= 1);
     all.batch |= several;
     return all;

@@ -215,7 +215,7 @@ static bool encodes(struct eco_scan *s, uint32_t call)
             return true;
         }
     }
-    return eco_py_call_arg(&s->flow, call, "return_tensors", -1).have != ECO_PY_ABSENT;
+    return eco_py_call_arg(&s->flow, call, "return_tensors", -1).have == ECO_PY_PRESENT;
 }
 
 /* Does the encoded argument itself name several things: batch["texts"], row.prompts? */
