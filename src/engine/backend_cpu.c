@@ -112,56 +112,42 @@ static void cpu_rmsnorm(struct eco_backend_ctx *b, const float *x, const float *
 
 /* ---- activations as a format wants them ------------------------------------------------------ */
 
-/* Columns with any |x| >= 6 are outliers (LLM.int8()); they are left out of the int8 codes. */
-static void find_outliers(struct eco_act *a)
+/* Columns with any |x| >= 6 are outliers (LLM.int8()); returns a copy of x without them. */
+static const float *without_outliers(const struct eco_kernels *k, struct eco_act *a)
 {
-    a->n_outliers = 0;
-    for (int c = 0; c < a->cols; c++) {
+    const size_t cols = (size_t)a->cols, cells = (size_t)a->n * cols;
+    if (k->absmax(a->x, a->n * a->cols) < ECO_INT8_THRESHOLD) {
+        return a->x;
+    }
+    for (size_t c = 0; c < cols; c++) {
         bool out = false;
-        for (int t = 0; t < a->n && !out; t++) {
-            out = fabsf(a->x[(size_t)t * (size_t)a->cols + (size_t)c]) >= ECO_INT8_THRESHOLD;
+        for (size_t t = 0; t < (size_t)a->n; t++) {
+            out |= fabsf(a->x[t * cols + c]) >= ECO_INT8_THRESHOLD;
         }
         if (out) {
-            a->outlier[a->n_outliers++] = c;
+            a->outlier[a->n_outliers++] = (int)c;
         }
     }
-    for (int t = 0; t < a->n; t++) {
-        for (int k = 0; k < a->n_outliers; k++) {
-            float v = a->x[(size_t)t * (size_t)a->cols + (size_t)a->outlier[k]];
-            a->outlier_x[(size_t)t * (size_t)a->n_outliers + (size_t)k] =
-                eco_f16_to_f32(eco_f32_to_f16(v));
+    memcpy(a->order, a->x, cells * sizeof(float));
+    for (size_t t = 0; t < (size_t)a->n; t++) {
+        for (size_t i = 0; i < (size_t)a->n_outliers; i++) {
+            float *v = &a->order[t * cols + (size_t)a->outlier[i]];
+            a->outlier_x[t * (size_t)a->n_outliers + i] = eco_f16_to_f32(eco_f32_to_f16(*v));
+            *v = 0.0f;
         }
     }
+    return a->order;
 }
 
-static void prepare_i8(struct eco_act *a, bool mixed)
+static void prepare_i8(const struct eco_kernels *k, struct eco_act *a, bool mixed)
 {
     a->n_outliers = 0;
-    if (mixed) {
-        find_outliers(a);
-    }
+    const float *x = mixed ? without_outliers(k, a) : a->x;
     for (int t = 0; t < a->n; t++) {
-        const float *x = a->x + (size_t)t * (size_t)a->cols;
-        int8_t *q = a->q + (size_t)t * (size_t)a->cols;
-        float m = 0.0f;
-        for (int c = 0, k = 0; c < a->cols; c++) {
-            bool out = k < a->n_outliers && a->outlier[k] == c;
-            k += out;
-            m = !out && fabsf(x[c]) > m ? fabsf(x[c]) : m;
-        }
-        float inv = m > 0.0f ? 127.0f / m : 0.0f;
+        size_t at = (size_t)t * (size_t)a->cols;
+        float m = k->absmax(x + at, a->cols);
         a->scale[t] = m;
-        for (int c = 0; c < a->cols; c++) {
-            float v = x[c] * inv;
-            q[c] = (int8_t)rintf(v > 127.0f ? 127.0f : v < -127.0f ? -127.0f : v);
-        }
-        for (int k = 0; k < a->n_outliers; k++) {
-            q[a->outlier[k]] = 0;
-        }
-        a->q_sum[t] = 0;
-        for (int c = 0; c < a->cols; c++) {
-            a->q_sum[t] += q[c];
-        }
+        a->q_sum[t] = k->codes(x + at, a->cols, m > 0.0f ? 127.0f / m : 0.0f, a->q + at);
     }
 }
 
@@ -204,7 +190,7 @@ static void prepare(struct eco_backend_ctx *b, const struct eco_matrix *w, const
         b->k->prepare_q8(x, n * w->cols, a->q, a->scale, a->q_sum);
         break;
     case ECO_ACT_I8:
-        prepare_i8(a, w->mixed);
+        prepare_i8(b->k, a, w->mixed);
         break;
     case ECO_ACT_F32:
     case ECO_ACT_KINDS:

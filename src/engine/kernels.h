@@ -27,7 +27,7 @@ enum eco_act_kind {
 struct eco_act {
     int n, cols;
     const float *x;   /* [n][cols] */
-    float *order;     /* ACT_NF4 [n][cols] */
+    float *order;     /* ACT_NF4 [n][cols]; ACT_I8: x without outliers */
     int8_t *q;        /* ACT_Q8, ACT_I8 [n][cols] */
     int32_t *q_sum;   /* sums of q: ACT_Q8 [n][cols / 32], ACT_I8 [n] */
     float *scale;     /* ACT_Q8 [n][cols / 32]; ACT_I8: absmax [n] */
@@ -49,6 +49,9 @@ struct eco_kernels {
     void (*axpy_f16)(float *y, float a, const uint16_t *x, int n);
     void (*to_f16)(uint16_t *out, const float *x, int n);
     void (*gate)(float *g, const float *u, int n, bool gelu); /* g = act(g) * u */
+    float (*absmax)(const float *x, int n);
+    /* q = x * inv to nearest even, for |x * inv| < 127.5; returns the sum of q */
+    int32_t (*codes)(const float *x, int n, float inv, int8_t *q);
     /* n floats, a multiple of 32, as blocks of int8 */
     void (*prepare_q8)(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
     eco_rows_fn *rows[ECO_FORMAT_COUNT];

@@ -132,34 +132,53 @@ SIMD void eco_engine_avx2_gate(float *g, const float *u, int n, bool gelu)
     eco_engine_kernels_scalar.gate(g + i, u + i, n - i, gelu);
 }
 
-SIMD void eco_engine_avx2_prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum)
+SIMD float eco_engine_avx2_absmax(const float *x, int n)
 {
     const __m256 sign = _mm256_set1_ps(-0.0f);
-    for (int b = 0; b < n; b += ECO_Q_BLOCK) {
-        __m256 v[4], m = _mm256_setzero_ps();
-        for (int k = 0; k < 4; k++) {
-            v[k] = _mm256_loadu_ps(x + b + 8 * k);
-            m = _mm256_max_ps(m, _mm256_andnot_ps(sign, v[k]));
-        }
-        __m128 h = _mm_max_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1));
-        h = _mm_max_ps(h, _mm_movehl_ps(h, h));
-        float max = _mm_cvtss_f32(_mm_max_ss(h, _mm_movehdup_ps(h)));
-        __m256 inv = _mm256_set1_ps(max > 0.0f ? 127.0f / max : 0.0f);
-        __m256i c[4], total = _mm256_setzero_si256();
-        for (int k = 0; k < 4; k++) {
-            c[k] = _mm256_cvtps_epi32(_mm256_mul_ps(v[k], inv)); /* rounds to nearest even */
+    __m256 m = _mm256_setzero_ps();
+    int i = 0;
+    for (; i + 8 <= n; i += 8) {
+        m = _mm256_max_ps(m, _mm256_andnot_ps(sign, _mm256_loadu_ps(x + i)));
+    }
+    __m128 h = _mm_max_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1));
+    h = _mm_max_ps(h, _mm_movehl_ps(h, h));
+    float max = _mm_cvtss_f32(_mm_max_ss(h, _mm_movehdup_ps(h)));
+    for (; i < n; i++) {
+        float a = x[i] < 0.0f ? -x[i] : x[i];
+        max = a > max ? a : max;
+    }
+    return max;
+}
+
+SIMD int32_t eco_engine_avx2_codes(const float *x, int n, float inv, int8_t *q)
+{
+    const __m256 scale = _mm256_set1_ps(inv);
+    __m256i total = _mm256_setzero_si256();
+    int i = 0;
+    for (; i + 32 <= n; i += 32) {
+        __m256i c[4];
+        for (int k = 0; k < 4; k++) { /* the conversion rounds to nearest even */
+            c[k] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + i + 8 * k), scale));
             total = _mm256_add_epi32(total, c[k]);
         }
-        __m256i a = _mm256_packs_epi32(c[0], c[1]), d = _mm256_packs_epi32(c[2], c[3]);
-        __m256i p = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(a, d),
+        __m256i a = _mm256_packs_epi32(c[0], c[1]), b = _mm256_packs_epi32(c[2], c[3]);
+        __m256i p = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(a, b),
                                                 _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-        _mm256_storeu_si256((__m256i *)(void *)(q + b), p);
-        scale[b / ECO_Q_BLOCK] = eco_f16_to_f32(eco_f32_to_f16(max / 127.0f));
-        __m128i s =
-            _mm_add_epi32(_mm256_castsi256_si128(total), _mm256_extracti128_si256(total, 1));
-        s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4e));
-        s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0xb1));
-        q_sum[b / ECO_Q_BLOCK] = _mm_cvtsi128_si32(s);
+        _mm256_storeu_si256((__m256i *)(void *)(q + i), p);
+    }
+    __m128i s = _mm_add_epi32(_mm256_castsi256_si128(total), _mm256_extracti128_si256(total, 1));
+    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4e));
+    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0xb1));
+    return _mm_cvtsi128_si32(s) + eco_engine_kernels_scalar.codes(x + i, n - i, inv, q + i);
+}
+
+SIMD void eco_engine_avx2_prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum)
+{
+    for (int b = 0; b < n; b += ECO_Q_BLOCK) {
+        float m = eco_engine_avx2_absmax(x + b, ECO_Q_BLOCK);
+        scale[b / ECO_Q_BLOCK] = eco_f16_to_f32(eco_f32_to_f16(m / 127.0f));
+        q_sum[b / ECO_Q_BLOCK] =
+            eco_engine_avx2_codes(x + b, ECO_Q_BLOCK, m > 0.0f ? 127.0f / m : 0.0f, q + b);
     }
 }
 
@@ -509,6 +528,8 @@ const struct eco_kernels eco_engine_kernels_avx2 = {
     .axpy_f16 = eco_engine_avx2_axpy_f16,
     .to_f16 = eco_engine_avx2_to_f16,
     .gate = eco_engine_avx2_gate,
+    .absmax = eco_engine_avx2_absmax,
+    .codes = eco_engine_avx2_codes,
     .prepare_q8 = eco_engine_avx2_prepare_q8,
     .rows = {[ECO_FORMAT_F32] = rows_f32,
              [ECO_FORMAT_F16] = rows_f16,

@@ -364,6 +364,8 @@ const struct eco_kernels eco_engine_kernels_avx512 = {
     .axpy_f16 = eco_engine_avx2_axpy_f16,
     .to_f16 = eco_engine_avx2_to_f16,
     .gate = eco_engine_avx2_gate,
+    .absmax = eco_engine_avx2_absmax,
+    .codes = eco_engine_avx2_codes,
     .prepare_q8 = eco_engine_avx2_prepare_q8,
     .rows = {[ECO_FORMAT_F32] = rows_f32,
              [ECO_FORMAT_F16] = rows_f16,

@@ -60,21 +60,31 @@ static void gate(float *g, const float *u, int n, bool gelu)
     }
 }
 
+static float absmax(const float *x, int n)
+{
+    float m = 0.0f;
+    for (int i = 0; i < n; i++) {
+        m = fabsf(x[i]) > m ? fabsf(x[i]) : m;
+    }
+    return m;
+}
+
+static int32_t codes(const float *x, int n, float inv, int8_t *q)
+{
+    int32_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        q[i] = (int8_t)rintf(x[i] * inv);
+        sum += q[i];
+    }
+    return sum;
+}
+
 static void prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum)
 {
     for (int b = 0; b < n; b += ECO_Q_BLOCK) {
-        float m = 0.0f;
-        for (int i = 0; i < ECO_Q_BLOCK; i++) {
-            m = fmaxf(m, fabsf(x[b + i]));
-        }
-        float inv = m > 0.0f ? 127.0f / m : 0.0f;
+        float m = absmax(x + b, ECO_Q_BLOCK);
         scale[b / ECO_Q_BLOCK] = eco_f16_to_f32(eco_f32_to_f16(m / 127.0f));
-        int32_t sum = 0;
-        for (int i = 0; i < ECO_Q_BLOCK; i++) {
-            q[b + i] = (int8_t)rintf(x[b + i] * inv);
-            sum += q[b + i];
-        }
-        q_sum[b / ECO_Q_BLOCK] = sum;
+        q_sum[b / ECO_Q_BLOCK] = codes(x + b, ECO_Q_BLOCK, m > 0.0f ? 127.0f / m : 0.0f, q + b);
     }
 }
 
@@ -243,6 +253,8 @@ const struct eco_kernels eco_engine_kernels_scalar = {
     .axpy_f16 = axpy_f16,
     .to_f16 = to_f16,
     .gate = gate,
+    .absmax = absmax,
+    .codes = codes,
     .prepare_q8 = prepare_q8,
     .rows = {[ECO_FORMAT_F32] = rows_float,
              [ECO_FORMAT_F16] = rows_float,

@@ -11,6 +11,8 @@ float eco_engine_avx2_dot_f16(const float *a, const uint16_t *b, int n);
 void eco_engine_avx2_axpy_f16(float *y, float a, const uint16_t *x, int n);
 void eco_engine_avx2_to_f16(uint16_t *out, const float *x, int n);
 void eco_engine_avx2_gate(float *g, const float *u, int n, bool gelu);
+float eco_engine_avx2_absmax(const float *x, int n);
+int32_t eco_engine_avx2_codes(const float *x, int n, float inv, int8_t *q);
 void eco_engine_avx2_prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
 #endif
 

@@ -1,0 +1,228 @@
+/*
+ * The decode engine: GEMV of each precision against this machine's read bandwidth, and tokens per
+ * second of a model in each precision. Order A B B A over five blocks, medians; the yardstick is
+ * measured between the kernels in the same run. A kernel's own bound is measured on rows that lie
+ * in the cache, in CPU time of one thread, which other programs disturb little.
+ * `bench_engine [MODEL]` (TinyLlama's shape).
+ */
+#define _XOPEN_SOURCE 700
+#include "base/clock.h"
+#include "engine/backend.h"
+#include "engine/engine.h"
+#include "engine/kernels.h"
+#include "engine/weights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ROWS 16384 /* the weights of every precision lie far outside the caches */
+#define COLS 8192
+#define BLOCKS 5
+#define MODEL_RUNS 3
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double *v, int n)
+{
+    qsort(v, (size_t)n, sizeof(*v), compare);
+    return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
+}
+
+struct stream {
+    const float *data;
+    float *sums; /* a thread's own, so that the reads are not left out */
+};
+
+/* Plain reading: sums of 4096 floats, 16 of them at once. */
+static void read_items(const void *ctx, int begin, int end, int thread)
+{
+    const struct stream *s = ctx;
+    float sum[16] = {0};
+    for (size_t i = (size_t)begin * 4096; i < (size_t)end * 4096; i += 16) {
+        for (int k = 0; k < 16; k++) {
+            sum[k] += s->data[i + (size_t)k];
+        }
+    }
+    for (int k = 0; k < 16; k++) {
+        s->sums[16 * thread] += sum[k];
+    }
+}
+
+static double stream_gbps(struct eco_pool *pool, const float *data, size_t bytes)
+{
+    float sums[16 * ECO_ENGINE_MAX_THREADS] = {0};
+    struct stream s = {data, sums};
+    int items = (int)(bytes / sizeof(float) / 4096);
+    int64_t start = eco_clock_mono_ns();
+    eco_engine_pool_run(pool, &(struct eco_job){read_items, &s, items, 64});
+    return (double)bytes / (double)(eco_clock_mono_ns() - start);
+}
+
+struct fixture {
+    struct eco_pool *pool, *single;
+    struct eco_backend_ctx *device, *one;
+    float *stream, *x, *y, *row;
+    unsigned char *codes;
+    float *scale;
+};
+
+static double gemv_gbps(struct fixture *f, const struct eco_matrix *m)
+{
+    int64_t start = eco_clock_mono_ns();
+    eco_engine_backend_cpu.matmul(f->device, &(struct eco_product){m, NULL, f->y}, 1, f->x, 1);
+    double ns = (double)(eco_clock_mono_ns() - start);
+    return (double)(m->code_bytes + m->constant_bytes) / ns;
+}
+
+/* Weights per nanosecond of CPU time on 64 rows that stay in the second-level cache. */
+static double own_bound(struct fixture *f, struct eco_matrix m)
+{
+    double best = 0.0;
+    m.rows = 64;
+    for (int i = 0; i < 20; i++) {
+        struct timespec a, b;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+        for (int k = 0; k < 20; k++) {
+            eco_engine_backend_cpu.matmul(f->one, &(struct eco_product){&m, NULL, f->y}, 1, f->x,
+                                          1);
+        }
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+        double ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
+        double rate = 20.0 * 64 * COLS / ns;
+        best = rate > best ? rate : best;
+    }
+    return best;
+}
+
+static void bench_format(struct fixture *f, enum eco_format format, bool mixed)
+{
+    struct eco_matrix m = {.format = format,
+                           .rows = ROWS,
+                           .cols = COLS,
+                           .data = f->codes,
+                           .scale = f->scale,
+                           .mixed = mixed};
+    double a[2 * BLOCKS], b[2 * BLOCKS], ratio[BLOCKS];
+    eco_engine_matrix_bytes(format, ROWS, COLS, &m.code_bytes, &m.constant_bytes);
+    for (int r = 0; r < ROWS; r += 4) {
+        eco_engine_quantize_rows(&m, r, r + 4, f->row);
+    }
+    gemv_gbps(f, &m);
+    for (int i = 0; i < BLOCKS; i++) {
+        size_t bytes = (size_t)ROWS * COLS * 2;
+        a[2 * i] = stream_gbps(f->pool, f->stream, bytes);
+        b[2 * i] = gemv_gbps(f, &m);
+        b[2 * i + 1] = gemv_gbps(f, &m);
+        a[2 * i + 1] = stream_gbps(f->pool, f->stream, bytes);
+        ratio[i] = (b[2 * i] + b[2 * i + 1]) / (a[2 * i] + a[2 * i + 1]);
+    }
+    double g = median(b, 2 * BLOCKS), s = median(a, 2 * BLOCKS);
+    double gweights = (double)ROWS * COLS / (double)(m.code_bytes + m.constant_bytes) * g;
+    qsort(ratio, BLOCKS, sizeof(*ratio), compare);
+    double own = own_bound(f, m), bytes = (double)(m.code_bytes + m.constant_bytes);
+    printf("gemv %-6s%s %6.1f GB/s, %5.1f Gweights/s; reading %5.1f GB/s; ratio %.2f "
+           "(blocks %.2f..%.2f); in cache %5.1f Gweights/s = %5.1f GB/s a core\n",
+           eco_engine_format_name(format), mixed ? "+out" : "    ", g, gweights, s,
+           ratio[BLOCKS / 2], ratio[0], ratio[BLOCKS - 1], own,
+           own * bytes / ((double)ROWS * COLS));
+    fflush(stdout);
+}
+
+static int bench_gemv(enum eco_engine_isa isa, int threads)
+{
+    struct fixture f = {0};
+    struct eco_shape s = {.hidden = COLS, .intermediate = COLS, .heads = 1, .head_dim = 2};
+    size_t cells = (size_t)ROWS * COLS;
+    s.rope.dims = 2;
+    s.rope.theta = 10000;
+    f.stream = aligned_alloc(64, cells * 2);
+    f.codes = aligned_alloc(64, cells * 4);
+    f.scale = malloc(cells / 64 * sizeof(float));
+    f.x = malloc(COLS * sizeof(float));
+    f.y = malloc(ROWS * sizeof(float));
+    f.row = malloc((size_t)4 * COLS * sizeof(float));
+    if (!f.stream || !f.codes || !f.scale || !f.x || !f.y || !f.row ||
+        eco_engine_pool_new(threads, false, &f.pool, NULL) ||
+        eco_engine_pool_new(1, false, &f.single, NULL) ||
+        eco_engine_backend_cpu.open(&f.device, &s, isa, f.pool, 8, 8, NULL) ||
+        eco_engine_backend_cpu.open(&f.one, &s, isa, f.single, 8, 8, NULL)) {
+        return 1;
+    }
+    memset(f.stream, 0, cells * 2);
+    for (int i = 0; i < 4 * COLS; i++) {
+        f.row[i] = (float)((i * 7919) % 1999) / 1000.0f - 1.0f;
+        f.x[i % COLS] = f.row[i] + (i % 1024 == 512 ? 7.0f : 0.0f);
+    }
+    printf("gemv %d x %d, %s, %d threads\n", ROWS, COLS,
+           eco_engine_isa_name(eco_engine_backend_cpu.isa(f.device)), threads);
+    for (int i = 0; i < ECO_FORMAT_Q4_K; i++) {
+        if (i != ECO_FORMAT_NF4_DQ) {
+            bench_format(&f, (enum eco_format)i, false);
+        }
+    }
+    bench_format(&f, ECO_FORMAT_I8, true);
+    eco_engine_backend_cpu.close(f.device);
+    eco_engine_backend_cpu.close(f.one);
+    eco_engine_pool_free(f.pool);
+    eco_engine_pool_free(f.single);
+    free(f.stream);
+    free(f.codes);
+    free(f.scale);
+    free(f.x);
+    free(f.y);
+    free(f.row);
+    return 0;
+}
+
+static int bench_model(const char *model, enum eco_precision p, int batch)
+{
+    struct eco_engine_options o = {
+        .model = model, .precision = p, .batch = batch, .context_tokens = 256, .seed = 1};
+    struct eco_decoder *e = NULL;
+    struct eco_err err = {0};
+    struct eco_engine_timing t;
+    double tps[MODEL_RUNS], pre[MODEL_RUNS];
+    int prompt[64 * 64];
+    if (eco_engine_open(&o, &e, &err)) {
+        printf("%s: %s\n", eco_precision_name(p), err.message);
+        return 1;
+    }
+    eco_engine_prompt(e, 1, 64, prompt);
+    for (int i = 0; i < MODEL_RUNS; i++) {
+        if (eco_engine_generate(e, prompt, 64, 16, NULL, NULL, &t, &err)) {
+            printf("%s\n", err.message);
+        }
+        tps[i] = t.decode_tokens_per_s;
+        pre[i] = t.prefill_tokens_per_s;
+    }
+    const struct eco_engine_info *i = eco_engine_info(e);
+    double m = median(tps, MODEL_RUNS);
+    printf("%-24s %-10s batch %2d: %7.2f tok/s (%.2f..%.2f), %5.1f GB/s of weights; prefill %6.1f "
+           "tok/s; load %.1f s\n",
+           model, eco_precision_name(p), batch, m, tps[0], tps[MODEL_RUNS - 1],
+           m / batch * (double)i->read_bytes_per_token * 1e-9, median(pre, MODEL_RUNS), i->load_s);
+    fflush(stdout);
+    eco_engine_close(e);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const enum eco_precision all[] = {ECO_PREC_FP16,       ECO_PREC_NF4,
+                                             ECO_PREC_INT8_MIXED, ECO_PREC_INT8_PURE,
+                                             ECO_PREC_GGUF_Q8_0,  ECO_PREC_GGUF_Q4_0};
+    const char *model = argc > 1 ? argv[1] : "synthetic:TinyLlama-1.1B-Chat-v1.0";
+    int threads = eco_engine_cpus(), rc = bench_gemv(ECO_ENGINE_ISA_AUTO, threads);
+    rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AVX2, threads);
+    for (size_t i = 0; rc == 0 && i < sizeof(all) / sizeof(all[0]); i++) {
+        rc = bench_model(model, all[i], 1);
+        rc = rc ? rc : bench_model(model, all[i], 8);
+    }
+    return rc;
+}
