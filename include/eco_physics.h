@@ -141,6 +141,7 @@ struct eco_latency {
     struct eco_band tpot_s;               /* time per output token of one sequence (= step time) */
     struct eco_band tokens_per_s;         /* output tokens of all sequences while decoding */
     struct eco_band request_s;            /* ttft + gen_tokens * tpot */
+    double decode_s;                      /* the part of request_s that decodes, median */
     double request_tokens_per_s;          /* batch * gen / request_s, median: prefill included */
     double sd_ln_step;                    /* sd of ln step time */
     double memory_s, compute_s, launch_s; /* the three candidates for the step, fitted */
@@ -209,6 +210,22 @@ int eco_energy_quantized(const struct eco_energy *fp16, double delta_mu_ln, doub
 /** Joules of one request: prompt * prefill + gen * decode, with the decode band's spread. */
 int eco_energy_request(const struct eco_energy *energy, const struct eco_workload *work,
                        struct eco_band *request_j, struct eco_err *err);
+
+/* ---- one answer from two models ------------------------------------------------------------- */
+
+/**
+ * Makes energy and time of one configuration agree with the card. J per token times tokens/s is
+ * power, and a board does not hold more than its limit (tdp_w, times n_gpus; 0 = 1). TDP is an
+ * upper bound here and nowhere a power: below it nothing changes. Above it ln E and ln tokens/s
+ * move onto the bound in proportion to their log variances, the less certain one more; each band
+ * moves with its median and its sd grows by half of its own shift, in quadrature. request_s follows
+ * with its decoding part; ttft_s and prefill stay. Call it last, once, on the energy and the
+ * latency of the same precision.
+ * Returns 1: changed, 0: consistent or no limit known (nothing touched), < 0: enum eco_code.
+ * *shift_ln (may be NULL): ln(implied power / limit) that was removed, else 0.
+ */
+int eco_physics_reconcile(const struct eco_gpu *gpu, int n_gpus, struct eco_energy *energy,
+                          struct eco_latency *latency, double *shift_ln);
 
 #ifdef __cplusplus
 }

@@ -162,6 +162,7 @@ static void fill_bands(struct eco_latency *l, const struct eco_workload *w, doub
     eco_physics_band(log(step_s), sd, &l->tpot_s);
     eco_physics_band(log(l->batch_resident / step_s), sd, &l->tokens_per_s);
     eco_physics_band(log(request_s), sd, &l->request_s);
+    l->decode_s = waves * w->gen_tokens * step_s;
     l->request_tokens_per_s = (double)w->batch * w->gen_tokens / request_s;
     l->sd_ln_step = sd;
 }
