@@ -79,16 +79,18 @@ struct eco_args_head {
 /* ---- results ------------------------------------------------------------------------------- */
 
 enum eco_field_type {
-    ECO_F_NUM,   /* double, finite */
-    ECO_F_OPT,   /* struct eco_opt: null when absent */
-    ECO_F_I64,   /* int64_t */
-    ECO_F_BOOL,  /* bool */
-    ECO_F_STR,   /* const char *; NULL becomes null */
-    ECO_F_SPAN,  /* struct eco_span: [lo, hi] or null */
-    ECO_F_STRS,  /* struct eco_strs */
-    ECO_F_OBJ,   /* an embedded struct, described by sub */
-    ECO_F_MAYBE, /* a pointer to a struct described by sub; NULL becomes null */
-    ECO_F_LIST   /* struct eco_list of structs described by sub */
+    ECO_F_NUM,    /* double, finite */
+    ECO_F_OPT,    /* struct eco_opt: null when absent */
+    ECO_F_I64,    /* int64_t */
+    ECO_F_BOOL,   /* bool */
+    ECO_F_STR,    /* const char *; NULL becomes null */
+    ECO_F_SPAN,   /* struct eco_span: [lo, hi] or null */
+    ECO_F_STRS,   /* struct eco_strs */
+    ECO_F_OBJ,    /* an embedded struct, described by sub */
+    ECO_F_MAYBE,  /* a pointer to a struct described by sub; NULL becomes null */
+    ECO_F_LIST,   /* struct eco_list of structs described by sub */
+    ECO_F_SPARSE, /* OBJ whose absent, false and empty members are left out */
+    ECO_F_ANY     /* struct eco_any: the result of another operation; null when absent */
 };
 
 struct eco_opt {
@@ -102,6 +104,13 @@ struct eco_span {
 struct eco_list {
     const void *items;
     size_t n;
+};
+
+struct eco_op;
+/** The result of an operation, with the operation that says how it reads. */
+struct eco_any {
+    const struct eco_op *op; /* NULL: absent */
+    const void *result;
 };
 
 typedef double eco_rtype_NUM;
@@ -142,6 +151,7 @@ struct eco_ctx {
     struct eco_arena *arena;        /* results live here until it is reset; borrowed */
     const struct eco_gpu *host_gpu; /* the card in this machine, or NULL */
     const char *host_gpu_name;      /* as the driver says it, or NULL */
+    const char *visible_devices;    /* CUDA_VISIBLE_DEVICES as it is set, or NULL */
     /* Reads a model from a path; NULL where there are no files. */
     int (*open_model)(const char *path, struct eco_model *out, struct eco_err *err);
     /* Reads a whole file into the arena; NULL where there are no files. */

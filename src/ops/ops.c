@@ -60,6 +60,17 @@ const struct eco_op eco_ops[] = {
          "and for batching, with every assumption printed.",
      .examples = "ecocompute cost Mistral-7B-v0.1 a800 --requests 1000000\n"
                  "ecocompute cost Qwen2.5-7B rtx4090 NF4 --region France --requests 50000\n"},
+    {ROW(ask, "a question in English or Chinese"), .path = "/v1/ask", .tool = "ask", .batch = true,
+     .view = eco_view_ask, .says_no = eco_ask_says_no,
+     .about =
+         "Understands the question without a language model, prints the equivalent command first, "
+         "lists what it did not use, and answers. --parse-only stops after the understanding. "
+         "What the question leaves open is not guessed.",
+     .examples =
+         "ecocompute ask \"Is NF4 worth it for Qwen2.5-3B on an RTX 4090?\"\n"
+         "ecocompute ask \"How much will Mistral-7B on A800 cost me for 1 million requests per "
+         "month?\"\n"
+         "ecocompute ask --parse-only \"批大小32，上下文8k，A100 INT8 13B\" --json\n"},
     {ROW(measure, "measure on this machine; without a power source, answer from the data"),
      .tool = NULL, .view = eco_view_measure,
      .about = "Looks for power sources. This version has no measuring workload yet: it writes "

@@ -95,6 +95,12 @@ static const struct eco_param params_doctor[] = {
 };
 #undef ARGS
 
+#define ARGS struct eco_args_ask
+static const struct eco_param params_ask[] = {
+#include "args/args_ask.def"
+};
+#undef ARGS
+
 #define ARGS struct eco_args_version
 static const struct eco_param params_version[] = {
 #include "args/args_version.def"

@@ -74,6 +74,10 @@ struct eco_args_doctor {
     struct eco_args_head head;
 #include "args/args_doctor.def"
 };
+struct eco_args_ask {
+    struct eco_args_head head;
+#include "args/args_ask.def"
+};
 struct eco_args_version {
     struct eco_args_head head;
 #include "args/args_version.def"

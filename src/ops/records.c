@@ -5,6 +5,8 @@
 
 #define R(name, type, unit, help) {#name, ECO_F_##type, offsetof(REC, name), unit, help, NULL},
 #define RX(name)
+#define RS(name, sub, help) {#name, ECO_F_SPARSE, offsetof(REC, name), "", help, &eco_rec_##sub},
+#define RA(name, help) {#name, ECO_F_ANY, offsetof(REC, name), "", help, NULL},
 #define RO(name, sub, help) {#name, ECO_F_OBJ, offsetof(REC, name), "", help, &eco_rec_##sub},
 #define RM(name, sub, help) {#name, ECO_F_MAYBE, offsetof(REC, name), "", help, &eco_rec_##sub},
 #define RL(name, sub, help) {#name, ECO_F_LIST, offsetof(REC, name), "", help, &eco_rec_##sub},
@@ -277,6 +279,31 @@ static const struct eco_field fields_report[] = {
 #undef REC
 const struct eco_record eco_rec_report = {"Report", fields_report, ECO_COUNT(fields_report),
                                           sizeof(struct eco_res_report), NULL};
+
+#define REC struct eco_res_ask_params
+static const struct eco_field fields_ask_params[] = {
+#include "records/rec_ask_params.def"
+};
+#undef REC
+const struct eco_record eco_rec_ask_params = {"AskParams", fields_ask_params,
+                                              ECO_COUNT(fields_ask_params),
+                                              sizeof(struct eco_res_ask_params), NULL};
+
+#define REC struct eco_res_ask_size
+static const struct eco_field fields_ask_size[] = {
+#include "records/rec_ask_size.def"
+};
+#undef REC
+const struct eco_record eco_rec_ask_size = {"AskSize", fields_ask_size, ECO_COUNT(fields_ask_size),
+                                            sizeof(struct eco_res_ask_size), NULL};
+
+#define REC struct eco_res_ask
+static const struct eco_field fields_ask[] = {
+#include "records/rec_ask.def"
+};
+#undef REC
+const struct eco_record eco_rec_ask = {"Ask", fields_ask, ECO_COUNT(fields_ask),
+                                       sizeof(struct eco_res_ask), NULL};
 
 #define REC struct eco_res_source
 static const struct eco_field fields_source[] = {

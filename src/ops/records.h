@@ -11,7 +11,9 @@
 #define RO(name, sub, help) struct eco_res_##sub name;
 #define RM(name, sub, help) const struct eco_res_##sub *name;
 #define RL(name, sub, help) struct eco_list name;
-#define RX(name) const void *name; /* for views only: no row in the table */
+#define RX(name) const void *name;                     /* for views only: no row in the table */
+#define RS(name, sub, help) struct eco_res_##sub name; /* absent members are left out */
+#define RA(name, help) struct eco_any name;            /* another operation's result */
 
 struct eco_res_band {
 #include "records/rec_band.def"
@@ -112,6 +114,15 @@ struct eco_res_point {
 struct eco_res_report {
 #include "records/rec_report.def"
 };
+struct eco_res_ask_params {
+#include "records/rec_ask_params.def"
+};
+struct eco_res_ask_size {
+#include "records/rec_ask_size.def"
+};
+struct eco_res_ask {
+#include "records/rec_ask.def"
+};
 struct eco_res_source {
 #include "records/rec_source.def"
 };
@@ -160,6 +171,8 @@ struct eco_res_fit {
 #undef RM
 #undef RL
 #undef RX
+#undef RS
+#undef RA
 
 extern const struct eco_record eco_rec_band;
 extern const struct eco_record eco_rec_input;
@@ -194,6 +207,9 @@ extern const struct eco_record eco_rec_models;
 extern const struct eco_record eco_rec_issue;
 extern const struct eco_record eco_rec_point;
 extern const struct eco_record eco_rec_report;
+extern const struct eco_record eco_rec_ask_params;
+extern const struct eco_record eco_rec_ask_size;
+extern const struct eco_record eco_rec_ask;
 extern const struct eco_record eco_rec_source;
 extern const struct eco_record eco_rec_measure;
 extern const struct eco_record eco_rec_doctor;

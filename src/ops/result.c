@@ -23,6 +23,55 @@ void eco_result_json(const struct eco_record *rec, const void *result, struct ec
     eco_jw_object_end(w);
 }
 
+/* Absent, false or empty: what a sparse object leaves out. */
+static bool is_empty(const struct eco_field *f, const void *p)
+{
+    switch (f->type) {
+    case ECO_F_OPT:
+        return !((const struct eco_opt *)p)->have;
+    case ECO_F_STR:
+        return *(const char *const *)p == NULL;
+    case ECO_F_BOOL:
+        return !*(const bool *)p;
+    case ECO_F_STRS:
+        return ((const struct eco_strs *)p)->n == 0;
+    case ECO_F_LIST:
+        return ((const struct eco_list *)p)->n == 0;
+    case ECO_F_SPAN:
+        return !((const struct eco_span *)p)->have;
+    case ECO_F_MAYBE:
+        return *(const void *const *)p == NULL;
+    case ECO_F_NUM:
+    case ECO_F_I64:
+    case ECO_F_OBJ:
+    case ECO_F_SPARSE:
+    case ECO_F_ANY:
+        break;
+    }
+    return false;
+}
+
+static void sparse_json(const struct eco_record *rec, const void *result, struct eco_json_writer *w)
+{
+    eco_jw_object(w);
+    for (size_t i = 0; i < rec->n_fields; i++) {
+        if (!is_empty(&rec->fields[i], at(result, &rec->fields[i]))) {
+            eco_jw_key(w, rec->fields[i].name);
+            field_json(&rec->fields[i], at(result, &rec->fields[i]), w);
+        }
+    }
+    eco_jw_object_end(w);
+}
+
+static void any_json(const struct eco_any *any, struct eco_json_writer *w)
+{
+    if (any->op) {
+        eco_result_json(any->op->result, any->result, w);
+    } else {
+        eco_jw_null(w);
+    }
+}
+
 static void list_json(const struct eco_record *sub, const struct eco_list *list,
                       struct eco_json_writer *w)
 {
@@ -92,6 +141,12 @@ static void field_json(const struct eco_field *f, const void *p, struct eco_json
     case ECO_F_LIST:
         list_json(f->sub, p, w);
         break;
+    case ECO_F_SPARSE:
+        sparse_json(f->sub, p, w);
+        break;
+    case ECO_F_ANY:
+        any_json(p, w);
+        break;
     }
 }
 
@@ -99,7 +154,8 @@ static void field_json(const struct eco_field *f, const void *p, struct eco_json
 
 static bool is_scalar(const struct eco_field *f)
 {
-    return f->type != ECO_F_OBJ && f->type != ECO_F_MAYBE && f->type != ECO_F_LIST;
+    return f->type != ECO_F_OBJ && f->type != ECO_F_MAYBE && f->type != ECO_F_LIST &&
+           f->type != ECO_F_SPARSE && f->type != ECO_F_ANY;
 }
 
 static void num_csv(double v, struct eco_buf *out)
@@ -152,6 +208,8 @@ static void field_csv(const struct eco_field *f, const void *p, struct eco_buf *
     case ECO_F_OBJ:
     case ECO_F_MAYBE:
     case ECO_F_LIST:
+    case ECO_F_SPARSE:
+    case ECO_F_ANY:
         break;
     }
 }
@@ -212,6 +270,7 @@ static void type_or_null(struct eco_json_writer *w, const char *type)
 }
 
 static void record_members(const struct eco_record *rec, struct eco_json_writer *w);
+static void sparse_members(const struct eco_record *rec, struct eco_json_writer *w);
 
 static void span_members(struct eco_json_writer *w)
 {
@@ -262,6 +321,13 @@ static void field_schema(const struct eco_field *f, struct eco_json_writer *w)
         eco_jw_kv_str(w, "type", "object");
         record_members(f->sub, w);
         break;
+    case ECO_F_SPARSE:
+        eco_jw_kv_str(w, "type", "object");
+        sparse_members(f->sub, w);
+        break;
+    case ECO_F_ANY:
+        type_or_null(w, "object");
+        break;
     case ECO_F_MAYBE:
         type_or_null(w, "object");
         record_members(f->sub, w);
@@ -279,7 +345,8 @@ static void field_schema(const struct eco_field *f, struct eco_json_writer *w)
     eco_jw_object_end(w);
 }
 
-static void record_members(const struct eco_record *rec, struct eco_json_writer *w)
+/* Title, properties, and nothing else allowed: no member has to be there. */
+static void sparse_members(const struct eco_record *rec, struct eco_json_writer *w)
 {
     eco_jw_kv_str(w, "title", rec->name);
     eco_jw_key(w, "properties");
@@ -289,13 +356,18 @@ static void record_members(const struct eco_record *rec, struct eco_json_writer 
         field_schema(&rec->fields[i], w);
     }
     eco_jw_object_end(w);
+    eco_jw_kv_bool(w, "additionalProperties", false);
+}
+
+static void record_members(const struct eco_record *rec, struct eco_json_writer *w)
+{
+    sparse_members(rec, w);
     eco_jw_key(w, "required");
     eco_jw_array(w);
     for (size_t i = 0; i < rec->n_fields; i++) {
         eco_jw_str(w, rec->fields[i].name);
     }
     eco_jw_array_end(w);
-    eco_jw_kv_bool(w, "additionalProperties", false);
 }
 
 void eco_result_schema(const struct eco_record *rec, struct eco_json_writer *w)

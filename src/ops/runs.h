@@ -22,6 +22,9 @@ bool eco_data_says_no(const void *result); /* `data audit` found an error */
 ECO_RUN(run_optimize);
 /* ops_fit.c */
 ECO_RUN(run_fit);
+/* ops_ask.c */
+ECO_RUN(run_ask);
+bool eco_ask_says_no(const void *result);
 /* ops_report.c */
 ECO_RUN(run_report);
 /* ops_native.c */

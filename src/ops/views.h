@@ -10,6 +10,7 @@ void eco_view_optimize(struct eco_doc *d, const void *result);
 void eco_view_compare(struct eco_doc *d, const void *result);
 void eco_view_diagnose(struct eco_doc *d, const void *result);
 void eco_view_cost(struct eco_doc *d, const void *result);
+void eco_view_ask(struct eco_doc *d, const void *result);
 void eco_view_measure(struct eco_doc *d, const void *result);
 void eco_view_doctor(struct eco_doc *d, const void *result);
 void eco_view_report(struct eco_doc *d, const void *result);

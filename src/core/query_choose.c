@@ -1,0 +1,236 @@
+/* The best candidate of each kind: the card, the model and its size, the place. */
+#include "query.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CARD_FLOOR 30 /* below it a number is a label, not a card */
+#define CARD_GAP 20   /* a card this much less plain than the best is dropped */
+#define SAME_SIZE 0.15
+
+/* How plainly a bare number ("4090") is a card, from what stands before and behind it. */
+static void weigh_bare(struct query *q, struct query_card_at *c)
+{
+    size_t i = c->item;
+    const struct query_item *before = i > 0 ? &q->item[i - 1] : NULL;
+    bool unit_behind = query_sense(q, i + 1, SENSE_TOKENS) || query_sense(q, i + 1, SENSE_TPS) ||
+                       query_sense(q, i + 1, SENSE_WATT) || query_sense(q, i + 1, SENSE_MS) ||
+                       query_sense(q, i + 1, SENSE_REQUESTS) ||
+                       query_sense(q, i + 1, SENSE_OTHER_UNIT);
+    size_t label = i;
+
+    while (label > 0 && (query_mark(q, label - 1, ':') || query_mark(q, label - 1, '-')))
+        label--;
+    if (unit_behind || (label > 0 && query_sense(q, label - 1, SENSE_FALSE_NUM)) ||
+        (before != NULL && query_sense(q, i - 1, SENSE_MONEY))) {
+        c->score = 10;
+    } else if (before != NULL && before->kind == ITEM_TEXT && before->first > 0) {
+        const struct query_token *t = &q->token[before->first];
+        bool capitals = t->len >= 2 && q->text[t->at] >= 'A' && q->text[t->at] <= 'Z' &&
+                        q->text[t->at + 1] >= 'A' && q->text[t->at + 1] <= 'Z';
+        c->score = capitals ? 40 : c->score;
+    }
+}
+
+static void weigh_cards(struct query *q, int *best)
+{
+    *best = 0;
+    for (size_t i = 0; i < q->n_cards; i++) {
+        struct query_card_at *c = &q->card[i];
+
+        if (c->score == 70)
+            weigh_bare(q, c);
+        if (c->item > 0 && query_sense(q, c->item - 1, SENSE_NOT))
+            c->score = 0;
+        *best = c->score > *best ? c->score : *best;
+    }
+}
+
+static void add_card(struct eco_query *o, const char *name)
+{
+    for (size_t i = 0; i < o->n_gpus; i++) {
+        if (strcmp(o->gpus[i], name) == 0)
+            return;
+    }
+    if (o->n_gpus < ECO_QUERY_MAX_LIST)
+        memcpy(o->gpus[o->n_gpus++], name, ECO_QUERY_NAME);
+}
+
+/* A class beside a card of that class says nothing new; two classes are no class. */
+static void choose_card(struct query *q)
+{
+    struct eco_query *o = q->out;
+    enum eco_arch arch = ECO_ARCH_UNKNOWN;
+    bool several = false;
+    int best;
+
+    weigh_cards(q, &best);
+    for (size_t i = 0; i < q->n_cards; i++) {
+        struct query_card_at *c = &q->card[i];
+
+        if (c->score < CARD_FLOOR || c->score < best - CARD_GAP - 10) {
+            query_miss(q, c->item, c->item, "not taken for a card here");
+            continue;
+        }
+        several |=
+            arch != ECO_ARCH_UNKNOWN && c->card.arch != ECO_ARCH_UNKNOWN && arch != c->card.arch;
+        arch = c->card.arch != ECO_ARCH_UNKNOWN ? c->card.arch : arch;
+        if (c->card.name[0] != '\0')
+            add_card(o, c->card.name);
+    }
+    o->arch = several ? ECO_ARCH_UNKNOWN : arch;
+    if (o->n_gpus == 1 && !several)
+        memcpy(o->gpu, o->gpus[0], sizeof o->gpu);
+    if (o->n_gpus < 2)
+        o->n_gpus = 0;
+}
+
+/* Chinese class names and processors without a class. */
+static void choose_words(struct query *q)
+{
+    for (size_t i = 0; i < q->n_items; i++) {
+        if (query_sense(q, i, SENSE_ARCH) && q->n_cards < QUERY_MAX_CARDS) {
+            struct query_card_at *c = &q->card[q->n_cards++];
+            memset(c, 0, sizeof *c);
+            c->card.arch = (enum eco_arch)q->item[i].word->arg;
+            c->item = i;
+            c->score = 85;
+        } else if (query_sense(q, i, SENSE_DEVICE) && q->out->gpu[0] == '\0') {
+            query_miss(q, i, i, "no data for this processor");
+        }
+    }
+}
+
+static void add_size(struct query *q, double b)
+{
+    struct eco_query *o = q->out;
+
+    for (size_t i = 0; i < o->n_sizes; i++) {
+        if (fabs(log(o->sizes[i] / b)) < SAME_SIZE)
+            return;
+    }
+    if (o->n_sizes < ECO_QUERY_MAX_LIST)
+        o->sizes[o->n_sizes++] = b;
+}
+
+static size_t item_of_model(const struct query *q, size_t m)
+{
+    for (size_t i = 0; i < q->n_items; i++) {
+        if (q->item[i].kind == ITEM_MODEL && q->item[i].index == (int)m)
+            return i;
+    }
+    return 0;
+}
+
+static void choose_models(struct query *q)
+{
+    struct eco_query *o = q->out;
+    size_t known = 0;
+
+    for (size_t m = 0; m < q->n_models; m++) {
+        const struct eco_query_model *model = &q->model[m];
+        double said = q->model_size[m];
+
+        if (model->name[0] != '\0') {
+            add_size(q, model->moe || said == 0.0 ? model->params_b : said);
+            known += strcmp(o->model, model->name) != 0;
+            memcpy(o->model, model->name, sizeof o->model);
+        } else if (said > 0.0) {
+            add_size(q, said);
+            query_miss(q, item_of_model(q, m), item_of_model(q, m),
+                       "not in the model table: its size is used");
+        }
+    }
+    if (known > 1)
+        o->model[0] = '\0';
+}
+
+/* A family without a size matters only when no size is said at all. */
+static void miss_families(struct query *q)
+{
+    bool sized = eco_query_has(q->out, ECO_QUERY_PARAMS_B) || q->out->n_sizes > 0;
+
+    for (size_t m = 0; m < q->n_models && !sized; m++) {
+        size_t i = item_of_model(q, m);
+        query_miss(q, i, i, "which of this family? say the size");
+    }
+}
+
+/* Scores of sizes: an explicit "params" beats a mere "M". */
+static void choose_sizes(struct query *q)
+{
+    struct eco_query *o = q->out;
+    int best = 0;
+
+    for (size_t i = 0; i < q->n_sizes; i++)
+        best = q->size_score[i] > best ? q->size_score[i] : best;
+    for (size_t i = 0; i < q->n_sizes; i++) {
+        if (q->size_score[i] >= best - 45)
+            add_size(q, q->size[i]);
+    }
+    if (o->n_sizes == 1)
+        query_offer(q, ECO_QUERY_PARAMS_B, o->sizes[0], 100);
+    else if (o->n_sizes > 1)
+        o->model[0] = '\0';
+    if (o->n_sizes < 2)
+        o->n_sizes = 0;
+}
+
+static bool region_at(struct query *q, size_t i, size_t n)
+{
+    const struct query_token *a = &q->token[q->item[i].first];
+    const struct query_item *l = &q->item[i + n - 1];
+    const struct query_token *b = &q->token[l->first + l->count - 1];
+
+    return q->names->region(q->names->self, q->text + a->at, (size_t)b->at + b->len - a->at,
+                            q->out->region);
+}
+
+/* "in Germany", "region: FR", "在德国": the longest name behind such a word. */
+static void choose_region(struct query *q)
+{
+    for (size_t i = 0; i + 1 < q->n_items && q->out->region[0] == '\0'; i++) {
+        size_t k = i + 1;
+
+        if (!query_sense(q, i, SENSE_IN))
+            continue;
+        k += query_mark(q, k, '=') || query_mark(q, k, ':') || query_sense(q, k, SENSE_LINK);
+        k += k < q->n_items && q->item[k].kind == ITEM_TEXT &&
+             query_token_is(q, q->item[k].first, "the");
+        for (size_t n = 3; n >= 1; n--) {
+            size_t want = n;
+            if (k + want <= q->n_items && q->item[k].kind == ITEM_TEXT && region_at(q, k, want)) {
+                for (size_t u = 0; u < want; u++)
+                    q->item[k + u].used = true;
+                break;
+            }
+        }
+    }
+}
+
+/* Figures that nothing took, with the word behind them. */
+static void miss_rest(struct query *q)
+{
+    for (size_t i = 0; i < q->n_items; i++) {
+        const struct query_item *it = &q->item[i];
+        bool after = i + 1 < q->n_items &&
+                     (q->item[i + 1].kind == ITEM_TEXT || q->item[i + 1].kind == ITEM_WORD);
+        bool one = it->kind == ITEM_NUM && q->token[it->first].kind == QUERY_CJK && it->value <= 2;
+
+        if (it->kind == ITEM_NUM && !it->used && !one)
+            query_miss(q, i, after ? i + 1 : i, "a figure without a meaning here");
+        else if (it->kind == ITEM_TEXT && it->letters && !it->used)
+            query_miss(q, i, i, "not a name that is known");
+    }
+}
+
+void query_choose(struct query *q)
+{
+    choose_words(q);
+    choose_card(q);
+    choose_models(q);
+    choose_sizes(q);
+    miss_families(q);
+    choose_region(q);
+    miss_rest(q);
+}

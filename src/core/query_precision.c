@@ -1,0 +1,238 @@
+/* Which precision is asked about: named, refused ("not int8"), left behind ("from fp16 to nf4"). */
+#include "query.h"
+
+#include <string.h>
+
+#define ROLE_REACH 5
+
+/* The role that the words before item i give it, up to the precision before. */
+static enum query_role role_of(const struct query *q, size_t i)
+{
+    for (size_t back = 1; back <= ROLE_REACH && back <= i; back++) {
+        const struct query_item *it = &q->item[i - back];
+
+        if (it->kind == ITEM_MARK && strchr(";,.?!:", q->text[q->token[it->first].at]) != NULL)
+            return ROLE_PLAIN;
+        if (it->kind != ITEM_WORD)
+            continue;
+        switch ((enum query_sense)it->word->sense) {
+        case SENSE_NOT:
+            return ROLE_NOT;
+        case SENSE_FROM:
+            return ROLE_FROM;
+        case SENSE_TO:
+            return ROLE_TO;
+        case SENSE_PREC:
+        case SENSE_BITS:
+        case SENSE_WHETHER:
+        case SENSE_VERSUS:
+            return ROLE_PLAIN;
+        default:
+            break;
+        }
+    }
+    return ROLE_PLAIN;
+}
+
+/* "neither int8 nor fp8", "not int8 or fp8": the refusal carries over a mere "or". */
+static enum query_role carried(const struct query *q, size_t i, enum query_role role)
+{
+    const struct query_precision_at *last;
+
+    if (role != ROLE_PLAIN || q->n_precisions == 0)
+        return role;
+    last = &q->precision[q->n_precisions - 1];
+    return last->role == ROLE_NOT && i >= 2 && i - last->item <= 3 &&
+                   query_sense(q, i - 1, SENSE_VERSUS)
+               ? ROLE_NOT
+               : role;
+}
+
+static void add(struct query *q, size_t item, enum query_format_id id)
+{
+    if (q->n_precisions == QUERY_MAX_PRECISIONS)
+        return;
+    q->precision[q->n_precisions] = (struct query_precision_at){
+        .format = &query_formats[id], .item = item, .role = carried(q, item, role_of(q, item))};
+    q->n_precisions++;
+}
+
+/* "4-bit", "eight bits": by the number. */
+static bool add_bits(struct query *q, size_t i, size_t unit)
+{
+    double bits = q->item[i].value;
+
+    q->item[i].used = q->item[unit].used = true;
+    if (bits == 4)
+        add(q, i, FORMAT_BIT4);
+    else if (bits == 8)
+        add(q, i, FORMAT_BIT8);
+    else if (bits == 16)
+        add(q, i, FORMAT_BIT16);
+    else if (bits == 32)
+        add(q, i, FORMAT_BIT32);
+    else
+        query_miss(q, i, unit, "no precision of this width has data; name a format (q5_k_m)");
+    return true;
+}
+
+static void collect(struct query *q)
+{
+    q->n_precisions = 0;
+    for (size_t i = 0; i < q->n_items; i++) {
+        struct query_item *it = &q->item[i];
+        size_t unit = query_mark(q, i + 1, '-') || query_mark(q, i + 1, '_') ? i + 2 : i + 1;
+
+        if (it->kind == ITEM_NUM && !it->used && it->scale == 0 && query_sense(q, unit, SENSE_BITS))
+            add_bits(q, i, unit);
+        else if (query_sense(q, i, SENSE_PREC))
+            add(q, i, (enum query_format_id)it->word->arg);
+    }
+}
+
+static void drop(struct query *q, size_t i)
+{
+    memmove(&q->precision[i], &q->precision[i + 1],
+            (q->n_precisions - i - 1) * sizeof q->precision[0]);
+    q->n_precisions--;
+}
+
+static bool has_role(const struct query *q, enum query_role role)
+{
+    for (size_t i = 0; i < q->n_precisions; i++) {
+        if (q->precision[i].role == role)
+            return true;
+    }
+    return false;
+}
+
+static void drop_roles(struct query *q, enum query_role role)
+{
+    for (size_t i = q->n_precisions; i-- > 0;) {
+        if (q->precision[i].role == role)
+            drop(q, i);
+    }
+}
+
+static bool has_format(const struct query *q, enum query_format_id id)
+{
+    for (size_t i = 0; i < q->n_precisions; i++) {
+        if (q->precision[i].format == &query_formats[id])
+            return true;
+    }
+    return false;
+}
+
+static void replace(struct query *q, enum query_format_id from, enum query_format_id to)
+{
+    for (size_t i = 0; i < q->n_precisions; i++) {
+        if (q->precision[i].format == &query_formats[from])
+            q->precision[i].format = &query_formats[to];
+    }
+}
+
+/* "GPTQ 8-bit", "gguf 4bit": two words for one format. */
+static void join_words(struct query *q)
+{
+    if (has_format(q, FORMAT_BIT8) || has_format(q, FORMAT_INT8))
+        replace(q, FORMAT_GPTQ, FORMAT_GPTQ8);
+    if (has_format(q, FORMAT_GGUF) && has_format(q, FORMAT_BIT4))
+        replace(q, FORMAT_GGUF, FORMAT_Q4_K_M);
+    if (has_format(q, FORMAT_GGUF) && has_format(q, FORMAT_BIT8))
+        replace(q, FORMAT_GGUF, FORMAT_Q8_0);
+    if (has_format(q, FORMAT_NF4_DQ))
+        replace(q, FORMAT_NF4, FORMAT_NF4_DQ);
+    if (has_format(q, FORMAT_INT8_PURE))
+        replace(q, FORMAT_INT8, FORMAT_INT8_PURE);
+}
+
+/* A vague name goes when an exact one of the same width stands beside it; doubles go. */
+static void drop_vague(struct query *q)
+{
+    for (size_t i = q->n_precisions; i-- > 0;) {
+        const struct query_format *f = q->precision[i].format;
+        bool gone = f == &query_formats[FORMAT_GGUF] && q->n_precisions > 1;
+
+        for (size_t k = 0; k < q->n_precisions && !gone; k++) {
+            const struct query_format *g = q->precision[k].format;
+            bool same_width = g->bits == f->bits && k != i;
+            bool better = f->vague && !g->vague && same_width;
+            bool same = same_width && g->exact == f->exact && k < i;
+            bool bare =
+                same_width && f->vague && g->vague && f < &query_formats[FORMAT_NF4] && g > f;
+            gone = better || same || bare;
+        }
+        if (gone)
+            drop(q, i);
+    }
+}
+
+static bool is_float(const struct query_format *f)
+{
+    return f->bits >= 16;
+}
+
+static void drop_baselines(struct query *q)
+{
+    bool quantized = false;
+
+    for (size_t i = 0; i < q->n_precisions; i++)
+        quantized |= !is_float(q->precision[i].format);
+    for (size_t i = q->n_precisions; quantized && i-- > 0;) {
+        if (is_float(q->precision[i].format))
+            drop(q, i);
+    }
+}
+
+static void list_all(struct query *q)
+{
+    struct eco_query *o = q->out;
+
+    for (size_t i = 0; q->n_precisions > 1 && i < q->n_precisions; i++) {
+        enum eco_precision p = q->precision[i].format->exact;
+        bool seen = p == ECO_PREC_NONE || o->n_precisions == ECO_QUERY_MAX_LIST;
+
+        for (size_t k = 0; k < o->n_precisions; k++)
+            seen |= o->precisions[k] == p;
+        if (!seen)
+            o->precisions[o->n_precisions++] = p;
+    }
+}
+
+static void keep_one(struct query *q)
+{
+    struct eco_query *o = q->out;
+    const struct query_format *f = q->n_precisions > 0 ? q->precision[0].format : NULL;
+    bool one_class = f != NULL, one = f != NULL;
+
+    for (size_t i = 1; i < q->n_precisions; i++) {
+        const struct query_format *g = q->precision[i].format;
+        one &= g == f;
+        one_class &= g->class_name == f->class_name;
+    }
+    if (one_class)
+        o->precision = f->class_name;
+    if (one)
+        o->precision_exact = f->exact;
+}
+
+void query_precisions(struct query *q)
+{
+    collect(q);
+    for (size_t i = 0; i < q->n_precisions; i++) {
+        if (q->precision[i].role != ROLE_NOT &&
+            q->precision[i].format == &query_formats[FORMAT_FP4])
+            query_miss(q, q->precision[i].item, q->precision[i].item,
+                       "no data for this format; nvfp4, mxfp4 and nf4 are others");
+    }
+    drop_roles(q, ROLE_NOT);
+    if (has_role(q, ROLE_TO) || (has_role(q, ROLE_FROM) && has_role(q, ROLE_PLAIN)))
+        drop_roles(q, ROLE_FROM);
+    join_words(q);
+    drop_vague(q);
+    list_all(q);
+    drop_baselines(q);
+    keep_one(q);
+    if (q->n_precisions == 1 && q->precision[0].format == &query_formats[FORMAT_GGUF])
+        query_miss(q, q->precision[0].item, q->precision[0].item, "which one: q4_k_m, q8_0 …?");
+}

@@ -1,0 +1,344 @@
+/*
+ * What each number is: by the key before it ("batch 8"), by the unit behind it ("8k context"), by
+ * its scale ("13B"). Every reading is an offer with a score; query_offer keeps the best.
+ */
+#include "query.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Scores: how plainly the text says it. */
+enum { SAID = 100, BEHIND = 85, SCALE_ONLY = 60, BARE_K = 40, BARE_TOKENS = 30 };
+
+#define KEY_REACH 4 /* items between a key and its number */
+
+static const struct {
+    double lo, hi;
+} ranges[] = {
+#define X(name, text, lo, hi) {lo, hi},
+    ECO_QUERY_NUMBERS(X)
+#undef X
+};
+
+void query_offer(struct query *q, enum eco_query_number n, double v, int score)
+{
+    if (!isfinite(v) || v < ranges[n].lo || v > ranges[n].hi || score <= q->number_score[n])
+        return;
+    q->number_score[n] = score;
+    q->out->number[n] = v;
+    q->out->have |= 1u << n;
+}
+
+void query_miss(struct query *q, size_t item, size_t upto, const char *why)
+{
+    struct eco_query_missed *m = &q->out->missed[q->out->n_missed];
+
+    if (q->out->n_missed == ECO_QUERY_MAX_MISSED)
+        return;
+    query_item_text(q, item, upto, m->text);
+    m->why = why;
+    q->out->n_missed++;
+}
+
+static bool skippable(const struct query *q, size_t i)
+{
+    const struct query_item *it = &q->item[i];
+
+    if (it->kind == ITEM_MARK)
+        return strchr("-_=:~'\"(`*<>+@", q->text[q->token[it->first].at]) != NULL;
+    return it->kind == ITEM_WORD &&
+           (it->word->sense == SENSE_LINK || it->word->sense == SENSE_LIMIT ||
+            (it->word->sense == SENSE_TO && it->word->arg == 1) ||
+            (it->word->sense == SENSE_COUNT && it->word->arg == 1) ||
+            it->word->sense == SENSE_TOKENS);
+}
+
+static bool is_key(const struct query *q, size_t i)
+{
+    enum query_sense s;
+
+    if (q->item[i].kind != ITEM_WORD || q->item[i].used)
+        return false;
+    s = (enum query_sense)q->item[i].word->sense;
+    return s == SENSE_BATCH || s == SENSE_CTX || s == SENSE_PROMPT || s == SENSE_GEN ||
+           s == SENSE_SIZE || s == SENSE_PUE || s == SENSE_GPU_KEY;
+}
+
+/* The unused key before item i, or i itself when there is none; `*strong` with '=' or ':'. */
+static size_t key_before(const struct query *q, size_t i, bool *strong)
+{
+    *strong = q->item[i].letters;
+    for (size_t back = 1; back <= KEY_REACH && back <= i; back++) {
+        size_t k = i - back;
+
+        if (query_mark(q, k, '=') || query_mark(q, k, ':'))
+            *strong = true;
+        if (is_key(q, k)) {
+            int arg = q->item[k].word->arg;
+            bool weak = q->item[k].word->sense == SENSE_BATCH ? arg == 1 : arg >= 1;
+            bool right_only = q->item[k].word->sense == SENSE_CTX && arg == 1;
+            return weak && !*strong && !right_only ? i : k;
+        }
+        if (!skippable(q, k))
+            return i;
+    }
+    return i;
+}
+
+/* The key behind item i ("4096 context", "32 batch"), past hyphens and "tokens". */
+static size_t key_behind(const struct query *q, size_t i)
+{
+    for (size_t k = i + 1; k < q->n_items && k <= i + 3; k++) {
+        enum query_sense s;
+
+        if (is_key(q, k)) {
+            s = (enum query_sense)q->item[k].word->sense;
+            return s == SENSE_BATCH || s == SENSE_CTX || s == SENSE_GEN || s == SENSE_PROMPT ? k
+                                                                                             : i;
+        }
+        if (!query_mark(q, k, '-') && !query_sense(q, k, SENSE_TOKENS))
+            return i;
+    }
+    return i;
+}
+
+static double tokens_of(const struct query_item *n)
+{
+    double unit = n->scale == 'k' ? 1024.0 : n->scale == 'm' ? 1048576.0 : 1.0;
+    return n->value * unit;
+}
+
+static double count_of(const struct query_item *n)
+{
+    return n->value * (n->scale == 'k' ? 1e3 : n->scale == 'm' ? 1e6 : n->scale == 'b' ? 1e9 : 1.0);
+}
+
+double query_plain_value(const struct query_item *n)
+{
+    return n->scale == 't' ? n->value * 1e12 : count_of(n);
+}
+
+/* A size in billions from "13B", "350M", "1T", "130亿", "7e9", "7000000000", "7". */
+static double billions(const struct query_item *n)
+{
+    double v = n->value;
+
+    switch (n->scale) {
+    case 'b':
+        return v;
+    case 'm':
+        return v / 1e3;
+    case 't':
+        return v * 1e3;
+    case 'k':
+        return v / 1e6;
+    default:
+        return n->scale == 'y' || n->scale == 'w' || v >= 1e6 ? v / 1e9 : v;
+    }
+}
+
+static void offer_size(struct query *q, size_t i, int score)
+{
+    double b = billions(&q->item[i]);
+
+    q->item[i].used = true;
+    if (q->item[i].negative || !(b > 0) || b > 1e5) {
+        query_miss(q, i, i, "a model's size is above zero");
+        return;
+    }
+    for (size_t k = 0; k < q->n_sizes; k++) {
+        if (fabs(q->size[k] - b) < 1e-9 * b)
+            return;
+    }
+    if (q->n_sizes < QUERY_MAX_SIZES) {
+        q->size[q->n_sizes] = b;
+        q->size_score[q->n_sizes++] = score;
+    }
+}
+
+static void offer_count(struct query *q, size_t i, enum eco_query_number n, double v, int score)
+{
+    q->item[i].used = true;
+    if (q->item[i].negative || v < 1 || v != floor(v))
+        query_miss(q, i, i, "not a whole number above zero");
+    else
+        query_offer(q, n, v, score);
+}
+
+/* A key and its number. Characters become tokens: "输入8千字". */
+static bool by_key(struct query *q, size_t i, size_t key, int score)
+{
+    const struct query_item *n = &q->item[i];
+    enum query_sense s = (enum query_sense)q->item[key].word->sense;
+    bool chars = query_sense(q, i + 1, SENSE_CHARS);
+
+    q->item[key].used = true;
+    if (chars && (s == SENSE_CTX || s == SENSE_PROMPT || s == SENSE_GEN)) {
+        double per = q->item[i + 1].word->arg == 2 ? 2.0 : 4.0;
+        double v = count_of(n);
+        enum eco_query_number slot = s == SENSE_GEN   ? ECO_QUERY_GEN_TOKENS
+                                     : s == SENSE_CTX ? ECO_QUERY_CTX
+                                                      : ECO_QUERY_PROMPT_TOKENS;
+        q->item[i + 1].used = true;
+        query_convert(q, "characters", v, "tokens", ceil(v / per),
+                      per == 2.0 ? "2 characters a token" : "4 characters a token");
+        offer_count(q, i, slot, ceil(v / per), score);
+    } else if (s == SENSE_BATCH) {
+        offer_count(q, i, ECO_QUERY_BATCH, count_of(n), score);
+    } else if (s == SENSE_CTX) {
+        offer_count(q, i, ECO_QUERY_CTX, tokens_of(n), score);
+    } else if (s == SENSE_PROMPT) {
+        offer_count(q, i, ECO_QUERY_PROMPT_TOKENS, tokens_of(n), score);
+    } else if (s == SENSE_GEN) {
+        offer_count(q, i, ECO_QUERY_GEN_TOKENS, tokens_of(n), score);
+    } else if (s == SENSE_PUE) {
+        q->item[i].used = true;
+        query_offer(q, ECO_QUERY_PUE, n->value, score);
+    } else if (s == SENSE_SIZE) {
+        offer_size(q, i, score);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* "8-bit", "four bits", "四比特" are precisions: query_precision.c reads them. */
+static bool is_bits(const struct query *q, size_t i)
+{
+    size_t k = query_mark(q, i + 1, '-') || query_mark(q, i + 1, '_') ? i + 2 : i + 1;
+    return query_sense(q, k, SENSE_BITS) && q->item[i].scale == 0;
+}
+
+/* "2x A100", "four 4090s", "两张 4090": how many cards. */
+static bool card_count(struct query *q, size_t i)
+{
+    size_t k = i + 1;
+
+    if (q->item[i].scale != 0)
+        return false;
+    k += query_mark(q, k, '-') || query_mark(q, k, '*') ? 1 : 0;
+    k += query_sense(q, k, SENSE_COUNT) ? 1 : 0;
+    k += query_sense(q, k, SENSE_NOISE) ? 1 : 0;
+    if (k >= q->n_items)
+        return false;
+    if (q->item[k].kind != ITEM_CARD &&
+        !(query_sense(q, k, SENSE_GPU_KEY) && q->item[i].value < 100))
+        return false;
+    q->item[i].used = true;
+    if (q->item[i].value > 1)
+        query_offer(q, ECO_QUERY_N_GPUS, q->item[i].value, SAID);
+    return true;
+}
+
+/* "80 GB A100", "24 GB card": the memory of a card that is named anyway. */
+static bool card_memory(struct query *q, size_t i)
+{
+    size_t k = i + 2;
+
+    if (!query_sense(q, i + 1, SENSE_GB))
+        return false;
+    k += query_mark(q, k, '-') ? 1 : 0;
+    if (k < q->n_items && (q->item[k].kind == ITEM_CARD || query_sense(q, k, SENSE_GPU_KEY))) {
+        q->item[i].used = q->item[i + 1].used = true;
+        return true;
+    }
+    return false;
+}
+
+static bool size_follows(const struct query *q, size_t i)
+{
+    size_t k = i + 1;
+    k += query_mark(q, k, '-') ? 1 : 0;
+    k += query_sense(q, k, SENSE_NOISE) ? 1 : 0;
+    return query_sense(q, k, SENSE_SIZE) && q->item[k].word->arg != 3;
+}
+
+static bool volume_follows(const struct query *q, size_t i)
+{
+    static const enum query_sense units[] = {SENSE_REQUESTS, SENSE_USERS, SENSE_TOKENS,
+                                             SENSE_CHARS,    SENSE_WORDS, SENSE_GB};
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+        if (query_sense(q, i + 1, units[u]))
+            return true;
+    }
+    return query_sense(q, i + 1, SENSE_PERIOD) || (i > 0 && query_sense(q, i - 1, SENSE_MONEY));
+}
+
+/* "13B", "350M", "130亿", "7e9 params". */
+static bool by_scale(struct query *q, size_t i)
+{
+    const struct query_item *n = &q->item[i];
+    bool big = n->scale == 'b' || n->scale == 't' || n->scale == 'y' || n->scale == 'm';
+
+    if (size_follows(q, i) && (big || n->value >= 1e6 || n->scale == 'w')) {
+        offer_size(q, i, SAID);
+        return true;
+    }
+    if (big && !volume_follows(q, i)) {
+        offer_size(q, i, n->scale == 'm' ? SCALE_ONLY - 10 : SCALE_ONLY);
+        return true;
+    }
+    if (n->scale == 'k' && !volume_follows(q, i)) {
+        offer_count(q, i, ECO_QUERY_CTX, tokens_of(n), BARE_K);
+        return true;
+    }
+    return false;
+}
+
+static void read_number(struct query *q, size_t i)
+{
+    bool strong = false;
+    size_t key;
+
+    if (is_bits(q, i))
+        return;
+    if (query_sense(q, i + 1, SENSE_OP) && q->item[i + 1].word->arg / 16 == ECO_QUERY_COMPARE) {
+        q->item[i].used = true; /* "all 5 precisions" */
+        return;
+    }
+    key = key_before(q, i, &strong);
+    if (key < i && q->item[key].word->sense != SENSE_GPU_KEY) {
+        bool mega = q->item[key].word->sense == SENSE_BATCH &&
+                    (q->item[i].scale == 'b' || q->item[i].scale == 't');
+        if (!mega && by_key(q, i, key, strong ? SAID : SAID - 10))
+            return;
+    }
+    if (card_memory(q, i) || card_count(q, i))
+        return;
+    key = key_behind(q, i);
+    if (key > i && q->item[i].scale != 'b' && q->item[i].scale != 't' && by_key(q, i, key, BEHIND))
+        return;
+    by_scale(q, i);
+}
+
+/* "single stream", "不批处理". */
+static void read_words(struct query *q)
+{
+    for (size_t i = 0; i < q->n_items; i++) {
+        struct query_item *it = &q->item[i];
+
+        if (it->kind != ITEM_WORD || it->used)
+            continue;
+        if (it->word->sense == SENSE_ONE) {
+            query_offer(q, ECO_QUERY_BATCH, 1.0, BARE_TOKENS);
+        } else if (it->word->sense == SENSE_ENGINE) {
+            q->out->engine = (enum eco_engine)it->word->arg;
+        } else if (it->word->sense == SENSE_FLAG) {
+            q->out->production |= it->word->arg == 'p';
+            q->out->eager |= it->word->arg == 'e';
+            q->out->nightly |= it->word->arg == 'n';
+            q->out->no_kv_cache |= it->word->arg == 'k';
+        } else if (it->word->sense == SENSE_WHY) {
+            q->out->explain = true;
+        }
+    }
+}
+
+void query_read(struct query *q)
+{
+    for (size_t i = 0; i < q->n_items; i++) {
+        if (q->item[i].kind == ITEM_NUM && !q->item[i].used)
+            read_number(q, i);
+    }
+    read_words(q);
+}

@@ -1,0 +1,261 @@
+/* Volumes, money, what was observed: numbers that a unit behind (or before) them explains. */
+#include "query.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REQUESTS_PER_USER 5.0 /* a day */
+#define TOKENS_PER_GB 250e6   /* English text: 4 bytes a token */
+#define TOKENS_PER_WORD (4.0 / 3.0)
+#define REACH 5 /* items between a volume and its period */
+
+void query_convert(struct query *q, const char *from_unit, double from, const char *to_unit,
+                   double to, const char *rule)
+{
+    if (q->out->n_conversions < ECO_QUERY_MAX_CONVERSIONS)
+        q->out->conversions[q->out->n_conversions++] =
+            (struct eco_query_conversion){from_unit, to_unit, rule, from, to};
+}
+
+static double per_month(char period)
+{
+    switch (period) {
+    case 's':
+        return 86400.0 * ECO_QUERY_DAYS_PER_MONTH;
+    case 'n':
+        return 1440.0 * ECO_QUERY_DAYS_PER_MONTH;
+    case 'h':
+        return 24.0 * ECO_QUERY_DAYS_PER_MONTH;
+    case 'd':
+        return ECO_QUERY_DAYS_PER_MONTH;
+    case 'w':
+        return ECO_QUERY_DAYS_PER_MONTH / 7.0;
+    case 'y':
+        return 1.0 / 12.0;
+    default:
+        return 1.0;
+    }
+}
+
+/* The unused period nearest to item i, behind first; 0: none. */
+static char period_near(struct query *q, size_t i)
+{
+    for (size_t k = i + 1; k < q->n_items && k <= i + REACH; k++) {
+        if (query_sense(q, k, SENSE_PERIOD)) {
+            q->item[k].used = true;
+            return (char)q->item[k].word->arg;
+        }
+        if (q->item[k].kind == ITEM_NUM || query_mark(q, k, ';'))
+            break;
+    }
+    for (size_t back = 1; back <= i && back <= REACH; back++) {
+        if (query_sense(q, i - back, SENSE_PERIOD) && !q->item[i - back].used) {
+            q->item[i - back].used = true;
+            return (char)q->item[i - back].word->arg;
+        }
+        if (q->item[i - back].kind == ITEM_NUM || query_mark(q, i - back, ';'))
+            break;
+    }
+    return 0;
+}
+
+static void requests(struct query *q, size_t i, double v)
+{
+    char period = (char)q->item[i + 1].word->arg;
+
+    period = period != 0 ? period : period_near(q, i + 1);
+    if (period != 0 && period != 'm')
+        query_convert(q, "requests at the rate given", v, "requests a month", v * per_month(period),
+                      "a month has 30 days");
+    query_offer(q, ECO_QUERY_REQUESTS, v * per_month(period), period != 0 ? 90 : 70);
+}
+
+static void users(struct query *q, size_t i, double v)
+{
+    char period = (char)q->item[i + 1].word->arg;
+    double a_month;
+
+    period = period != 0 ? period : period_near(q, i + 1);
+    a_month = v * REQUESTS_PER_USER * per_month(period != 0 ? period : 'd');
+    query_convert(q, period == 'm' ? "users a month" : "users a day", v, "requests a month",
+                  a_month, "5 requests a user, 30 days a month");
+    query_offer(q, ECO_QUERY_REQUESTS, a_month, 80);
+}
+
+static bool trained_before(const struct query *q, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (query_sense(q, k, SENSE_TRAINED))
+            return true;
+    }
+    return false;
+}
+
+static void total_tokens(struct query *q, size_t i, double v, const char *unit, double tokens,
+                         const char *rule)
+{
+    char period = period_near(q, i + 1);
+    double a_month = tokens * per_month(period);
+
+    if (unit != NULL)
+        query_convert(q, unit, v, "tokens", tokens, rule);
+    if (period != 0 && period != 'm')
+        query_convert(q, "tokens at the rate given", tokens, "tokens a month", a_month,
+                      "a month has 30 days");
+    query_offer(q, ECO_QUERY_TOKENS, a_month, 80);
+}
+
+static void tokens(struct query *q, size_t i, double v)
+{
+    const struct query_item *n = &q->item[i];
+    bool rate = query_sense(q, i + 2, SENSE_PERIOD);
+
+    if (trained_before(q, i))
+        return;
+    if (n->scale == 0 && !rate && v <= 1e6 && v >= 16 && v == floor(v))
+        query_offer(q, ECO_QUERY_CTX, v, 30);
+    else if (n->scale == 'k' && !rate)
+        query_offer(q, ECO_QUERY_CTX, n->value * 1024.0, 30);
+    else
+        total_tokens(q, i, v, NULL, v, NULL);
+}
+
+static bool text_volume(struct query *q, size_t i, double v)
+{
+    int unit = q->item[i + 1].word->arg;
+    double gb = unit == 2 ? v / 1e3 : unit == 3 ? v * 1e3 : v;
+
+    if (!query_sense(q, i + 2, SENSE_TEXT))
+        return false;
+    q->item[i + 2].used = true;
+    total_tokens(q, i, gb, "GB of text", gb * TOKENS_PER_GB, "250 million tokens a GB (English)");
+    return true;
+}
+
+static bool limit_before(const struct query *q, size_t i)
+{
+    return (i > 0 && query_sense(q, i - 1, SENSE_LIMIT)) ||
+           (i > 1 && query_sense(q, i - 2, SENSE_LIMIT));
+}
+
+static bool gigabytes(struct query *q, size_t i, double v)
+{
+    if (text_volume(q, i, v))
+        return true;
+    if (limit_before(q, i) && q->item[i + 1].word->arg < 2) {
+        query_offer(q, ECO_QUERY_MAX_VRAM_GB, v, 80);
+        return true;
+    }
+    return false;
+}
+
+/* "8 hours a day" */
+static bool hours(struct query *q, size_t i, double v)
+{
+    char period = period_near(q, i + 1);
+
+    if (period != 'd')
+        return false;
+    query_offer(q, ECO_QUERY_HOURS_PER_DAY, v, 90);
+    return true;
+}
+
+static bool cap_before(const struct query *q, size_t i)
+{
+    for (size_t back = 1; back <= 3 && back <= i; back++) {
+        if (query_sense(q, i - back, SENSE_CAP) || query_sense(q, i - back, SENSE_LIMIT))
+            return true;
+    }
+    return query_sense(q, i + 2, SENSE_CAP);
+}
+
+static bool observed(struct query *q, size_t i, double v)
+{
+    enum query_sense s = (enum query_sense)q->item[i + 1].word->sense;
+
+    if (s == SENSE_TPS)
+        query_offer(q, ECO_QUERY_THROUGHPUT, v, 90);
+    else if (s == SENSE_J1K)
+        query_offer(q, ECO_QUERY_ENERGY, v, 90);
+    else if (s == SENSE_CARBON)
+        query_offer(q, ECO_QUERY_CARBON, v, 90);
+    else if (s == SENSE_MS && q->item[i + 1].word->arg == 1)
+        query_offer(q, ECO_QUERY_MAX_LATENCY_MS, v, 90);
+    else if (s == SENSE_WATT && !cap_before(q, i))
+        query_offer(q, ECO_QUERY_POWER_W, v, 90);
+    else
+        return false;
+    return true;
+}
+
+/* "$0.12/kWh", "18 cents per kWh", "$1.10/hr"; other currencies are not converted. */
+static bool money(struct query *q, size_t i)
+{
+    size_t k = i + 1;
+    double v = q->item[i].value;
+    int unit = i > 0 && query_sense(q, i - 1, SENSE_MONEY) ? q->item[i - 1].word->arg : 0;
+
+    if (query_sense(q, k, SENSE_MONEY))
+        unit = q->item[k++].word->arg;
+    if (unit == 0 && !query_sense(q, k, SENSE_KWH))
+        return false;
+    if (unit == 'x') {
+        q->item[i].used = true;
+        query_miss(q, i, k < q->n_items && k > i + 1 ? k - 1 : i, "prices are taken in US dollars");
+        return true;
+    }
+    v = unit == 'c' ? v / 100.0 : v;
+    if (query_sense(q, k, SENSE_KWH))
+        query_offer(q, ECO_QUERY_PRICE, v, 90);
+    else if (query_sense(q, k, SENSE_PERIOD) && q->item[k].word->arg == 'h')
+        query_offer(q, ECO_QUERY_GPU_USD_PER_HOUR, v, 90);
+    else
+        return false;
+    q->item[i].used = q->item[k].used = true;
+    return true;
+}
+
+static bool by_unit(struct query *q, size_t i)
+{
+    double v = query_plain_value(&q->item[i]);
+    bool zh = q->item[i + 1].word->arg == 2;
+
+    switch ((enum query_sense)q->item[i + 1].word->sense) {
+    case SENSE_REQUESTS:
+        requests(q, i, v);
+        return true;
+    case SENSE_USERS:
+        users(q, i, v);
+        return true;
+    case SENSE_TOKENS:
+        tokens(q, i, v);
+        return true;
+    case SENSE_CHARS:
+        total_tokens(q, i, v, "characters", v / (zh ? 2.0 : 4.0),
+                     zh ? "2 characters a token" : "4 characters a token");
+        return true;
+    case SENSE_WORDS:
+        total_tokens(q, i, v, "words", v * TOKENS_PER_WORD, "4 tokens for 3 words");
+        return true;
+    case SENSE_GB:
+        return gigabytes(q, i, v);
+    case SENSE_HOURS:
+        return hours(q, i, v);
+    default:
+        return observed(q, i, v);
+    }
+}
+
+void query_volume(struct query *q)
+{
+    for (size_t i = 0; i < q->n_items; i++) {
+        struct query_item *it = &q->item[i];
+
+        if (it->kind != ITEM_NUM || it->used || it->negative || money(q, i))
+            continue;
+        if (i + 1 < q->n_items && q->item[i + 1].kind == ITEM_WORD && by_unit(q, i)) {
+            it->used = true;
+            q->item[i + 1].used = true;
+        }
+    }
+}

@@ -1,0 +1,267 @@
+/*
+ * `ask`: a question in words. Parse it, say the same as a command, run that operation. What the
+ * question leaves open is not filled in: without a size the answer is given by size, without a
+ * model and a card for what needs them the reason is said.
+ */
+#include "args.h"
+#include "ask.h"
+#include "base/num.h"
+#include "runs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_TOKENS (512.0 + 256.0) /* of one request, as the operations' defaults */
+#define SECONDS_PER_HOUR 3600.0
+
+/* Sizes that stand for the range when none is named, billions. */
+static const double usual_sizes[] = {1, 3, 7, 14, 32, 70};
+
+struct asked {
+    struct eco_ctx *ctx;
+    struct eco_query q;
+    const struct eco_op *op; /* NULL: not one that ask runs */
+    struct eco_ask_params params;
+    const char *conversions[ECO_QUERY_MAX_CONVERSIONS + 2];
+    size_t n_conversions;
+    struct eco_res_ask *out;
+};
+
+static void convert(struct asked *a, const char *text)
+{
+    if (text && a->n_conversions < ECO_COUNT(a->conversions)) {
+        a->conversions[a->n_conversions++] = text;
+    }
+}
+
+static const char *amount(struct asked *a, double v)
+{
+    char text[ECO_NUM_MAX];
+    size_t n = eco_num_format(v >= 1e4 ? eco_step_round(v, 6) : v, text);
+    return eco_arena_strdup(a->ctx->arena, text, n);
+}
+
+static int parse(struct eco_ctx *ctx, const char *text, struct eco_query *q, struct eco_err *err)
+{
+    void *work = eco_arena_alloc(ctx->arena, eco_query_work_size());
+    return work ? eco_query_parse(text, strlen(text), &eco_ask_names, work, q, err)
+                : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+}
+
+static struct eco_strs missed(struct eco_ctx *ctx, const struct eco_query *q)
+{
+    const char **v = eco_arena_array(ctx->arena, q->n_missed + 1, sizeof(*v));
+    for (size_t i = 0; v && i < q->n_missed; i++) {
+        v[i] = eco_step_fmt(ctx, "%s: %s", q->missed[i].text, q->missed[i].why);
+    }
+    return (struct eco_strs){v, v ? q->n_missed : 0};
+}
+
+/* An operation of another row with these parameters. */
+static int run_with(struct asked *a, const struct eco_op *op, const struct eco_ask_params *p,
+                    void **result, struct eco_err *err)
+{
+    struct eco_arena *arena = a->ctx->arena;
+    void *args = eco_arena_alloc(arena, op->args_size);
+    *result = eco_arena_alloc(arena, op->result->size);
+    int rc = args && *result ? eco_args_init(op, args, arena, err)
+                             : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+    for (size_t i = 0; rc == 0 && i < p->n; i++) {
+        const char *name = p->p[i].name, *value = p->p[i].value ? p->p[i].value : "true";
+        rc = eco_args_set(op, args, arena, eco_args_find(op, name, strlen(name)), value,
+                          strlen(value), err);
+    }
+    rc = rc ? rc : eco_args_finish(op, args, err);
+    return rc ? rc : op->run(a->ctx, args, *result, err);
+}
+
+static bool has_model(const struct eco_query *q)
+{
+    return q->model[0] || eco_query_has(q, ECO_QUERY_PARAMS_B);
+}
+
+/* Requests a month from tokens, at the mix of prompt and answer in use. */
+static double requests_of_tokens(struct asked *a)
+{
+    const struct eco_query *q = &a->q;
+    double prompt =
+        eco_query_has(q, ECO_QUERY_PROMPT_TOKENS) ? q->number[ECO_QUERY_PROMPT_TOKENS] : 512;
+    double gen = eco_query_has(q, ECO_QUERY_GEN_TOKENS) ? q->number[ECO_QUERY_GEN_TOKENS] : 256;
+    double n = ceil(q->number[ECO_QUERY_TOKENS] / (prompt + gen));
+    convert(a, eco_step_fmt(a->ctx, "%s tokens = %s requests of %s prompt + %s generated tokens",
+                            amount(a, q->number[ECO_QUERY_TOKENS]), amount(a, n), amount(a, prompt),
+                            amount(a, gen)));
+    return n;
+}
+
+/* Requests a month that the card decodes in the hours given, one after the other. */
+static double requests_of_hours(struct asked *a)
+{
+    const struct eco_op *op = eco_op_find("estimate");
+    struct eco_ask_params p;
+    void *result = NULL;
+    double hours = a->q.number[ECO_QUERY_HOURS_PER_DAY];
+    eco_ask_params_of(a->ctx, op, &a->q, 0, &p);
+    if (!has_model(&a->q) || run_with(a, op, &p, &result, NULL)) {
+        return 0;
+    }
+    const struct eco_res_estimate *e = result;
+    if (!e->latency || !(e->latency->request_s > 0)) {
+        return 0;
+    }
+    double batch = eco_query_has(&a->q, ECO_QUERY_BATCH) ? a->q.number[ECO_QUERY_BATCH] : 1;
+    double n =
+        floor(batch * hours * SECONDS_PER_HOUR * ECO_QUERY_DAYS_PER_MONTH / e->latency->request_s);
+    convert(a, eco_step_fmt(a->ctx,
+                            "%s hours a day = %s requests a month at %.3g s a request (modelled), "
+                            "30 days a month",
+                            amount(a, hours), amount(a, n), e->latency->request_s));
+    return n;
+}
+
+static double volume(struct asked *a)
+{
+    for (size_t i = 0; i < a->q.n_conversions; i++) {
+        const struct eco_query_conversion *c = &a->q.conversions[i];
+        convert(a, eco_step_fmt(a->ctx, "%s %s = %s %s (%s)", amount(a, c->from), c->from_unit,
+                                amount(a, c->to), c->to_unit, c->rule));
+    }
+    if (eco_query_has(&a->q, ECO_QUERY_REQUESTS)) {
+        return a->q.number[ECO_QUERY_REQUESTS];
+    }
+    if (eco_query_has(&a->q, ECO_QUERY_TOKENS)) {
+        return requests_of_tokens(a);
+    }
+    return eco_query_has(&a->q, ECO_QUERY_HOURS_PER_DAY) ? requests_of_hours(a) : 0;
+}
+
+/* What the operation needs and the question does not say; NULL: nothing. */
+static const char *lacks(struct asked *a)
+{
+    const struct eco_query *q = &a->q;
+    bool named = q->precision_exact != ECO_PREC_NONE || q->n_precisions > 1;
+    if (q->op == ECO_QUERY_NONE) {
+        return "I cannot place this: ask about a model, a card, a precision or a bill";
+    }
+    if (q->op == ECO_QUERY_AUDIT) {
+        return "the audit reads files: ecocompute audit PATH";
+    }
+    if (q->op == ECO_QUERY_MEASURE) {
+        return "a measurement runs on your machine: start the command yourself";
+    }
+    if (q->precision && !named) {
+        return eco_step_fmt(
+            a->ctx, "there are no data for %s, and no other precision stands for it", q->precision);
+    }
+    for (size_t i = 0; i < q->n_missed && q->arch == ECO_ARCH_UNKNOWN; i++) {
+        if (strcmp(q->missed[i].why, "no data for this processor") == 0) {
+            return eco_step_fmt(a->ctx, "there are no data for '%s': measure it there",
+                                q->missed[i].text);
+        }
+    }
+    if (q->gpu[0] && q->arch == ECO_ARCH_UNKNOWN) {
+        return eco_step_fmt(a->ctx, "there are no data for '%s': measure it there", q->gpu);
+    }
+    if (q->n_sizes > 1) {
+        return "several models are named: ask for one, or run the command for each";
+    }
+    if (q->n_gpus > 1 && q->op != ECO_QUERY_OPTIMIZE) {
+        return "several cards are named: ask for one, or for the best of them";
+    }
+    return has_model(q) ? NULL : "say which model, or its size (7B)";
+}
+
+/* Without a size: the change at the usual sizes, on the card named or the default one. */
+static int by_size(struct asked *a, struct eco_err *err)
+{
+    const struct eco_op *op = eco_op_find("estimate");
+    struct eco_res_ask_size *rows =
+        eco_arena_array(a->ctx->arena, ECO_COUNT(usual_sizes), sizeof(*rows));
+    if (!rows) {
+        return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+    }
+    struct eco_query q = a->q;
+    q.have |= 1u << ECO_QUERY_PARAMS_B;
+    for (size_t i = 0; i < ECO_COUNT(usual_sizes); i++) {
+        struct eco_ask_params p;
+        void *result = NULL;
+        q.number[ECO_QUERY_PARAMS_B] = usual_sizes[i];
+        eco_ask_params_of(a->ctx, op, &q, 0, &p);
+        int rc = run_with(a, op, &p, &result, err);
+        if (rc) {
+            return rc;
+        }
+        const struct eco_res_estimate *e = result;
+        rows[i] = (struct eco_res_ask_size){usual_sizes[i], e->delta_pct, e->ci, e->recommendation,
+                                            e->basis};
+        a->out->by_size_on = e->input.gpu ? e->input.gpu : e->input.arch;
+        a->out->crossover_b = e->crossover_b;
+        a->out->crossover_ci = e->crossover_ci;
+    }
+    a->out->by_size = (struct eco_list){rows, ECO_COUNT(usual_sizes)};
+    return 0;
+}
+
+/* The answer, or why there is none: a question is never an error. */
+static int answer(struct asked *a, struct eco_err *err)
+{
+    struct eco_res_ask *out = a->out;
+    struct eco_err why = {0};
+    void *result = NULL;
+    bool sizes = (a->q.op == ECO_QUERY_ESTIMATE || a->q.op == ECO_QUERY_DIAGNOSE) &&
+                 a->q.precision_exact != ECO_PREC_NONE && !has_model(&a->q) && a->q.n_sizes == 0;
+    out->problem = lacks(a);
+    if (sizes && out->problem) {
+        return by_size(a, err);
+    }
+    if (out->problem || !a->op) {
+        return 0;
+    }
+    int rc = run_with(a, a->op, &a->params, &result, &why);
+    if (rc == ECO_E_NO_MEMORY || rc == ECO_E_INTERNAL) {
+        return eco_err_set(err, rc, why.arg, "%s", why.message);
+    }
+    if (rc) {
+        out->problem = eco_arena_strdup(a->ctx->arena, why.message, strlen(why.message));
+        return 0;
+    }
+    out->answer = (struct eco_any){a->op, result};
+    return 0;
+}
+
+int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+{
+    const struct eco_args_ask *given = args;
+    struct eco_res_ask *out = result;
+    struct asked *a = eco_arena_alloc(ctx->arena, sizeof(*a));
+    if (!a) {
+        return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+    }
+    *a = (struct asked){.ctx = ctx, .out = out};
+    int rc = parse(ctx, given->q, &a->q, err);
+    if (rc) {
+        return rc;
+    }
+    a->op = eco_op_find(eco_query_op_name(a->q.op));
+    *out = (struct eco_res_ask){.operation = eco_query_op_name(a->q.op),
+                                .not_understood = missed(ctx, &a->q)};
+    eco_ask_fill(ctx, &a->q, &out->params);
+    double requests = volume(a);
+    if (a->op) {
+        eco_ask_params_of(ctx, a->op, &a->q, requests, &a->params);
+        out->command = eco_ask_command(ctx, a->op->name, &a->params);
+    }
+    const char **v = eco_arena_array(ctx->arena, a->n_conversions + 1, sizeof(*v));
+    if (v) {
+        memcpy(v, a->conversions, a->n_conversions * sizeof(*v));
+        out->conversions = (struct eco_strs){v, a->n_conversions};
+    }
+    return given->parse_only ? 0 : answer(a, err);
+}
+
+bool eco_ask_says_no(const void *result)
+{
+    const struct eco_res_ask *r = result;
+    return r->problem && r->by_size.n == 0;
+}
