@@ -115,7 +115,7 @@ int eco_experiment_resume(struct eco_experiment *x, struct eco_err *err);
  * Runs what is left. 0: all trials are there, or the user stopped (eco_experiment_partial).
  * On an error finished trials are kept, and partial is true.
  */
-int eco_experiment_run(struct eco_experiment *x, struct eco_workload *w, struct eco_err *err);
+int eco_experiment_run(struct eco_experiment *x, struct eco_generator *w, struct eco_err *err);
 /** Zero of all times of this run, on the monotonic clock. */
 int64_t eco_experiment_start_ns(const struct eco_experiment *x);
 bool eco_experiment_partial(const struct eco_experiment *x);

@@ -288,7 +288,7 @@ static const char *copy(struct eco_experiment *x, const char *s)
     return s ? eco_arena_strdup(&x->strings, s, strlen(s)) : NULL;
 }
 
-static int load(struct eco_experiment *x, struct eco_workload *w, int arm, struct eco_err *err)
+static int load(struct eco_experiment *x, struct eco_generator *w, int arm, struct eco_err *err)
 {
     struct eco_workload_arm what = {.model = x->plan.model,
                                     .precision = x->plan.arms[arm],
@@ -312,7 +312,7 @@ static int load(struct eco_experiment *x, struct eco_workload *w, int arm, struc
 }
 
 /* A window of `what` with the meter around it. */
-static int metered(struct eco_experiment *x, struct eco_workload *w,
+static int metered(struct eco_experiment *x, struct eco_generator *w,
                    const struct eco_workload_window *what, struct eco_workload_result *did,
                    struct eco_exp_energy *energy, double edges_s[2], struct eco_err *err)
 {
@@ -348,7 +348,7 @@ static int too_short(const struct eco_exp_energy *e, struct eco_err *err)
 }
 
 /* The window; once more and longer when the sensor says that it was too short. */
-static int long_enough(struct eco_experiment *x, struct eco_workload *w,
+static int long_enough(struct eco_experiment *x, struct eco_generator *w,
                        struct eco_workload_window what, struct eco_workload_result *did,
                        struct eco_exp_energy *energy, double edges_s[2], struct eco_err *err)
 {
@@ -364,7 +364,7 @@ static int long_enough(struct eco_experiment *x, struct eco_workload *w,
 }
 
 /* Energy of one generation of one token: its own window, many of them back to back. */
-static int prefill(struct eco_experiment *x, struct eco_workload *w, struct eco_exp_trial *t,
+static int prefill(struct eco_experiment *x, struct eco_generator *w, struct eco_exp_trial *t,
                    bool *stopped, struct eco_err *err)
 {
     struct eco_workload_window what = {PROBE_PREFILLS, 1};
@@ -413,7 +413,7 @@ static void fill(struct eco_experiment *x, struct eco_exp_trial *t,
 }
 
 /* Warm-up, the one-token window, the window. *stopped: the user wants to end; nothing is kept. */
-static int measure(struct eco_experiment *x, struct eco_workload *w, int slot,
+static int measure(struct eco_experiment *x, struct eco_generator *w, int slot,
                    struct eco_exp_trial *t, bool *stopped, struct eco_err *err)
 {
     struct eco_workload_window warm = {x->plan.warmup > 0 ? x->plan.warmup : 1, x->plan.tokens};
@@ -451,7 +451,7 @@ static int measure(struct eco_experiment *x, struct eco_workload *w, int slot,
     return rc;
 }
 
-static int run_trial(struct eco_experiment *x, struct eco_workload *w, int slot, bool *stopped,
+static int run_trial(struct eco_experiment *x, struct eco_generator *w, int slot, bool *stopped,
                      struct eco_err *err)
 {
     struct eco_exp_trial t = {
@@ -487,7 +487,7 @@ static int run_trial(struct eco_experiment *x, struct eco_workload *w, int slot,
     return rc;
 }
 
-int eco_experiment_run(struct eco_experiment *x, struct eco_workload *w, struct eco_err *err)
+int eco_experiment_run(struct eco_experiment *x, struct eco_generator *w, struct eco_err *err)
 {
     int slots = (int)eco_experiment_planned(x), rc = 0;
     bool stopped = eco_exp_stop(x);

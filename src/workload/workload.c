@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void eco_workload_close(struct eco_workload *w)
+void eco_workload_close(struct eco_generator *w)
 {
     if (w) {
         w->class->close(w);

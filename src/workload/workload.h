@@ -67,26 +67,26 @@ struct eco_workload_quality {
     int64_t tokens, windows, seq_len;
 };
 
-struct eco_workload;
+struct eco_generator;
 
-struct eco_workload_class {
+struct eco_generator_class {
     const char *name;
-    int (*load)(struct eco_workload *w, const struct eco_workload_arm *arm,
+    int (*load)(struct eco_generator *w, const struct eco_workload_arm *arm,
                 struct eco_workload_loaded *out, struct eco_err *err);
-    int (*warmup)(struct eco_workload *w, const struct eco_workload_window *what,
+    int (*warmup)(struct eco_generator *w, const struct eco_workload_window *what,
                   struct eco_workload_result *out, struct eco_err *err);
-    int (*window)(struct eco_workload *w, const struct eco_workload_window *what,
+    int (*window)(struct eco_generator *w, const struct eco_workload_window *what,
                   struct eco_workload_result *out, struct eco_err *err);
     /* ECO_E_UNSUPPORTED where a workload has none; never fatal */
-    int (*perplexity)(struct eco_workload *w, const char *path, int seq_len,
+    int (*perplexity)(struct eco_generator *w, const char *path, int seq_len,
                       struct eco_workload_quality *out, struct eco_err *err);
-    int (*unload)(struct eco_workload *w, struct eco_err *err);
-    void (*close)(struct eco_workload *w);
+    int (*unload)(struct eco_generator *w, struct eco_err *err);
+    void (*close)(struct eco_generator *w);
 };
 
 /** First member of every workload. */
-struct eco_workload {
-    const struct eco_workload_class *class;
+struct eco_generator {
+    const struct eco_generator_class *class;
 };
 
 struct eco_worker_options {
@@ -99,9 +99,12 @@ struct eco_worker_options {
 };
 
 /** Starts the worker and waits until it is ready. Owned by the caller (eco_workload_close). */
-int eco_workload_open_worker(const struct eco_worker_options *o, struct eco_workload **out,
+int eco_workload_open_worker(const struct eco_worker_options *o, struct eco_generator **out,
                              struct eco_err *err);
-void eco_workload_close(struct eco_workload *w); /* accepts NULL */
+/** The embedded engine. A model that is no path gets synthetic weights in its exact shape. */
+int eco_workload_open_builtin(const struct eco_workload_hooks *hooks, struct eco_generator **out,
+                              struct eco_err *err);
+void eco_workload_close(struct eco_generator *w); /* accepts NULL */
 
 /** Mean, median and 99th percentile of token intervals; sorts `s` in place. n = 0: NAN. */
 void eco_workload_intervals(double *s, size_t n, struct eco_workload_result *out);

@@ -18,7 +18,7 @@
 #define MAX_LOG ((size_t)16 << 20)   /* bytes of a worker's log that are looked at */
 
 struct worker {
-    struct eco_workload base;
+    struct eco_generator base;
     struct eco_worker_process process;
     struct eco_worker_options options;
     char *command, *log;
@@ -34,7 +34,7 @@ struct worker {
     size_t interval_count, interval_room;
 };
 
-static struct worker *of(struct eco_workload *w)
+static struct worker *of(struct eco_generator *w)
 {
     return (struct worker *)w;
 }
@@ -274,7 +274,7 @@ static int wait_ready(struct worker *w, struct eco_err *err)
     return rc;
 }
 
-static int worker_load(struct eco_workload *base, const struct eco_workload_arm *arm,
+static int worker_load(struct eco_generator *base, const struct eco_workload_arm *arm,
                        struct eco_workload_loaded *out, struct eco_err *err)
 {
     struct worker *w = of(base);
@@ -442,19 +442,19 @@ static int generate(struct worker *w, const char *op, const struct eco_workload_
     return rc;
 }
 
-static int worker_warmup(struct eco_workload *base, const struct eco_workload_window *what,
+static int worker_warmup(struct eco_generator *base, const struct eco_workload_window *what,
                          struct eco_workload_result *out, struct eco_err *err)
 {
     return generate(of(base), "warmup", what, out, err);
 }
 
-static int worker_window(struct eco_workload *base, const struct eco_workload_window *what,
+static int worker_window(struct eco_generator *base, const struct eco_workload_window *what,
                          struct eco_workload_result *out, struct eco_err *err)
 {
     return generate(of(base), "window", what, out, err);
 }
 
-static int worker_perplexity(struct eco_workload *base, const char *path, int seq_len,
+static int worker_perplexity(struct eco_generator *base, const char *path, int seq_len,
                              struct eco_workload_quality *out, struct eco_err *err)
 {
     struct worker *w = of(base);
@@ -481,14 +481,14 @@ static int worker_perplexity(struct eco_workload *base, const char *path, int se
     return rc;
 }
 
-static int worker_unload(struct eco_workload *base, struct eco_err *err)
+static int worker_unload(struct eco_generator *base, struct eco_err *err)
 {
     struct worker *w = of(base);
     int rc = send_word(w, "unload", "when it was asked to unload", err);
     return rc ? rc : expect(w, "unloaded", w->options.event_s, "while unloading", err);
 }
 
-static void worker_close(struct eco_workload *base)
+static void worker_close(struct eco_generator *base)
 {
     struct worker *w = of(base);
     eco_worker_end(&w->process, w->options.grace_s);
@@ -500,7 +500,7 @@ static void worker_close(struct eco_workload *base)
     free(w);
 }
 
-static const struct eco_workload_class worker_class = {
+static const struct eco_generator_class worker_class = {
     "worker",          worker_load,   worker_warmup, worker_window,
     worker_perplexity, worker_unload, worker_close};
 
@@ -512,7 +512,7 @@ static void defaults(struct eco_worker_options *o)
     o->grace_s = o->grace_s > 0 ? o->grace_s : 5;
 }
 
-int eco_workload_open_worker(const struct eco_worker_options *o, struct eco_workload **out,
+int eco_workload_open_worker(const struct eco_worker_options *o, struct eco_generator **out,
                              struct eco_err *err)
 {
     struct worker *w = calloc(1, sizeof(*w));

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 struct bench {
-    struct eco_workload base;
+    struct eco_generator base;
     struct eco_workload_hooks hooks;
     int64_t now_ns;
     enum eco_precision arm;
@@ -122,7 +122,7 @@ static inline void bench_state(void *self, double seconds, struct eco_exp_now *o
 
 /* ---- the workload ---------------------------------------------------------------------------- */
 
-static inline int bench_load(struct eco_workload *w, const struct eco_workload_arm *arm,
+static inline int bench_load(struct eco_generator *w, const struct eco_workload_arm *arm,
                              struct eco_workload_loaded *out, struct eco_err *err)
 {
     static const struct eco_run_package packages[] = {{"fake", "1.0"}};
@@ -138,7 +138,7 @@ static inline int bench_load(struct eco_workload *w, const struct eco_workload_a
     return 0;
 }
 
-static inline int bench_generate(struct eco_workload *w, const struct eco_workload_window *what,
+static inline int bench_generate(struct eco_generator *w, const struct eco_workload_window *what,
                                  struct eco_workload_result *out, struct eco_err *err)
 {
     struct bench *b = (struct bench *)w;
@@ -169,7 +169,7 @@ static inline int bench_generate(struct eco_workload *w, const struct eco_worklo
     return 0;
 }
 
-static inline int bench_unload(struct eco_workload *w, struct eco_err *err)
+static inline int bench_unload(struct eco_generator *w, struct eco_err *err)
 {
     (void)err;
     bench_call((struct bench *)w);
@@ -177,12 +177,12 @@ static inline int bench_unload(struct eco_workload *w, struct eco_err *err)
     return 0;
 }
 
-static inline void bench_close(struct eco_workload *w)
+static inline void bench_close(struct eco_generator *w)
 {
     (void)w;
 }
 
-static const struct eco_workload_class bench_class = {
+static const struct eco_generator_class bench_class = {
     "fake", bench_load, bench_generate, bench_generate, NULL, bench_unload, bench_close};
 
 static inline void bench_init(struct bench *b)

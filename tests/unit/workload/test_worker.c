@@ -33,7 +33,7 @@ static bool stop_now(void *ctx)
     return want_stop;
 }
 
-static int open_with(const char *command, double event_s, struct eco_workload **w,
+static int open_with(const char *command, double event_s, struct eco_generator **w,
                      struct eco_err *err)
 {
     struct eco_worker_options o = {.command = command,
@@ -53,7 +53,7 @@ static const struct eco_workload_window window = {5, 16};
 
 static void test_a_worker_that_behaves(void **state)
 {
-    struct eco_workload *w = NULL;
+    struct eco_generator *w = NULL;
     struct eco_workload_loaded loaded;
     struct eco_workload_result r;
     struct eco_workload_quality q;
@@ -87,7 +87,7 @@ static void test_a_worker_that_behaves(void **state)
 
 static void test_stop_ends_after_an_iteration(void **state)
 {
-    struct eco_workload *w = NULL;
+    struct eco_generator *w = NULL;
     struct eco_workload_loaded loaded;
     struct eco_workload_result r;
     struct eco_err err = {0};
@@ -125,7 +125,7 @@ static void test_hostile_workers(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-        struct eco_workload *w = NULL;
+        struct eco_generator *w = NULL;
         struct eco_workload_loaded loaded;
         struct eco_workload_result r = {.tokens = -7};
         struct eco_err err = {0};
@@ -144,7 +144,7 @@ static void test_hostile_workers(void **state)
 
 static void test_workers_that_do_not_start(void **state)
 {
-    struct eco_workload *w = NULL;
+    struct eco_generator *w = NULL;
     struct eco_err err = {0};
     (void)state;
     assert_int_equal(open_with("exit 7", 1, &w, &err), ECO_E_DEVICE);
@@ -169,7 +169,7 @@ static void test_workers_that_do_not_start(void **state)
 
 static void test_refused_precision_and_dead_reader(void **state)
 {
-    struct eco_workload *w = NULL;
+    struct eco_generator *w = NULL;
     struct eco_workload_loaded loaded;
     struct eco_workload_arm odd = arm;
     struct eco_err err = {0};
@@ -192,7 +192,7 @@ static void test_refused_precision_and_dead_reader(void **state)
 /* One that will not go, and one that left a child running: both are gone after close. */
 static void test_close_ends_the_group(void **state)
 {
-    struct eco_workload *w = NULL;
+    struct eco_generator *w = NULL;
     struct eco_err err = {0};
     char command[512], path[128];
     (void)state;
