@@ -225,6 +225,7 @@ void query_offer(struct query *q, enum eco_query_number n, double v, int score);
 double query_plain_value(const struct query_item *n);
 void query_miss(struct query *q, size_t item, size_t upto, const char *why);
 void query_volume(struct query *q);
+size_t query_unit(const struct query *q, size_t i);
 void query_convert(struct query *q, const char *from_unit, double from, const char *to_unit,
                    double to, const char *rule);
 void query_precisions(struct query *q);

@@ -208,6 +208,15 @@ static void choose_region(struct query *q)
     }
 }
 
+static bool has_digits(const struct query *q, const struct query_item *it)
+{
+    for (size_t i = it->first; i < (size_t)it->first + it->count; i++) {
+        if (q->token[i].kind == QUERY_NUM)
+            return true;
+    }
+    return false;
+}
+
 /* Figures that nothing took, with the word behind them. */
 static void miss_rest(struct query *q)
 {
@@ -215,11 +224,11 @@ static void miss_rest(struct query *q)
         const struct query_item *it = &q->item[i];
         bool after = i + 1 < q->n_items &&
                      (q->item[i + 1].kind == ITEM_TEXT || q->item[i + 1].kind == ITEM_WORD);
-        bool one = it->kind == ITEM_NUM && q->token[it->first].kind == QUERY_CJK && it->value <= 2;
+        bool one = it->kind == ITEM_NUM && q->token[it->first].kind != QUERY_NUM && it->value <= 2;
 
         if (it->kind == ITEM_NUM && !it->used && !one)
             query_miss(q, i, after ? i + 1 : i, "a figure without a meaning here");
-        else if (it->kind == ITEM_TEXT && it->letters && !it->used)
+        else if (it->kind == ITEM_TEXT && it->letters && !it->used && has_digits(q, it))
             query_miss(q, i, i, "not a name that is known");
     }
 }

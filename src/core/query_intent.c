@@ -50,8 +50,8 @@ static enum eco_query_op default_op(const struct query *q)
     if (precision)
         return ECO_QUERY_ESTIMATE;
     if (target)
-        return o->n_sizes > 0 ? ECO_QUERY_ESTIMATE : ECO_QUERY_COMPARE;
-    return o->have != 0 || o->n_sizes > 0 ? ECO_QUERY_ESTIMATE : ECO_QUERY_NONE;
+        return ECO_QUERY_COMPARE;
+    return o->have != 0 || o->n_sizes > 0 ? ECO_QUERY_COMPARE : ECO_QUERY_NONE;
 }
 
 void query_intent(struct query *q)
@@ -65,5 +65,9 @@ void query_intent(struct query *q)
         if (weight[op] > weight[best])
             best = (enum eco_query_op)op;
     }
+    /* an effect of no precision is no question: the precisions side by side answer it */
+    if (best == ECO_QUERY_ESTIMATE && q->out->precision == NULL &&
+        q->out->precision_exact == ECO_PREC_NONE)
+        weight[best] = 0;
     q->out->op = weight[best] >= 2 ? best : default_op(q);
 }

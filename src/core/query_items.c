@@ -56,6 +56,17 @@ void query_item_text(const struct query *q, size_t item, size_t upto, char out[E
     copy_text(q->text + at, end - at, out);
 }
 
+/* "16 k context": the letter is a scale when what it counts follows. */
+static bool unit_follows(const struct query *q, size_t i)
+{
+    size_t n = 0;
+    const struct query_word *w = i < q->n_tokens ? query_longest(q, i, &n) : NULL;
+
+    return w != NULL &&
+           (w->sense == SENSE_CTX || w->sense == SENSE_TOKENS || w->sense == SENSE_REQUESTS ||
+            w->sense == SENSE_USERS || w->sense == SENSE_SIZE);
+}
+
 /* A sense of scale behind a numeral at token `i`: tokens used, or 0. */
 static size_t scale_at(const struct query *q, size_t i, char *scale)
 {
@@ -72,7 +83,7 @@ static size_t scale_at(const struct query *q, size_t i, char *scale)
         char c = query_fold(q->text[q->token[at].at]);
         bool known = c == 'b' || c == 'k' || c == 'm' || c == 't';
         glued = !q->token[at].space && hyphen == 0;
-        if (!known || n > 1 || (!glued && c != 'b' && c != 't'))
+        if (!known || n > 1 || (!glued && c != 'b' && c != 't' && !unit_follows(q, at + 1)))
             return 0;
         if (at + 1 < q->n_tokens && !q->token[at + 1].space &&
             (q->token[at + 1].kind == QUERY_NUM || query_token_is(q, at + 1, "=")))

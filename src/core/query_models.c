@@ -1,7 +1,10 @@
 /* Names of models in running text: a family, its version, variant and size. */
 #include "query.h"
 
+#include <math.h>
 #include <string.h>
+
+#define SAME_SIZE 0.15 /* "DeepSeek-V3 671B": the size said agrees with the table */
 
 /* NEEDS: an English word too, a model only with a number behind it. */
 enum { PLAIN = 0, NEEDS = 1 };
@@ -88,8 +91,8 @@ static const struct {
 
 static const char *const variants[] = {"mini", "medium", "small",   "large", "nemo",  "instruct",
                                        "chat", "base",   "it",      "hf",    "coder", "lite",
-                                       "tiny", "xl",     "distill", "scout", "qwen",  "llama",
-                                       "moe",  "neo",    "oss",     "turbo", "math",  "vl"};
+                                       "tiny", "xl",     "distill", "scout", "moe",   "neo",
+                                       "oss",  "turbo",  "math",    "vl"};
 
 static bool is_kind(const struct query *q, size_t i, enum query_kind kind)
 {
@@ -295,9 +298,10 @@ size_t query_model(struct query *q, size_t first, struct eco_query_model *out, d
     *size = size_in(q, at, end);
     for (size_t e = end; e >= at + family; e--) {
         size_t len = name_text(q, at, family, e, latin, text);
-        bool keeps_size = *size == 0.0 || size_in(q, at, e) == *size;
 
-        if (len > 0 && keeps_size && q->names->model(q->names->self, text, len, out))
+        if (len > 0 && q->names->model(q->names->self, text, len, out) &&
+            (*size == 0.0 || size_in(q, at, e) == *size ||
+             fabs(log(out->params_b / *size)) < SAME_SIZE))
             break;
         memset(out, 0, sizeof *out);
     }

@@ -23,7 +23,8 @@ static const char *const endings[] = {
     "xt",          "gre",    "pro",     "ultra",  "orin",     "nx",       "agx",       "xavier",
     "thor",        "spark",  "nano",    "hopper", "lovelace", "g",        "e",         "ws",
     "se",          "m",      "a",       "v",      "dv",       "notebook", "lhr",       "c",
-    "rtx",         "p",      "xp",      "z",      "card",     "core",     "active",    "vgpu"};
+    "rtx",         "p",      "xp",      "z",      "card",     "core",     "active",    "vgpu",
+    "sff"};
 
 static bool in_list(const struct query *q, size_t i, const char *const *list, size_t n)
 {
@@ -89,7 +90,7 @@ static size_t ending_at(const struct query *q, size_t i, bool brand_only)
     }
     if (!is_kind(q, at, QUERY_WORD) || !in_list(q, at, endings, sizeof endings / sizeof *endings))
         return 0;
-    if (q->token[at].len == 1 && q->token[at].space)
+    if (q->token[at].len == 1 && q->token[at].space && !query_token_is(q, at - 1, "titan"))
         return 0;
     n = at + 1 - i;
     if ((query_token_is(q, at, "sxm") || query_token_is(q, at, "hbm")) && query_glued(q, at + 1)) {
@@ -163,32 +164,57 @@ static void span_text(const struct query *q, size_t first, size_t end, const cha
     *len = (size_t)last->at + last->len - q->token[first].at;
 }
 
-/* The longest beginning of the span that the look-up knows, a table row before a mere class. */
+/* An ending that does not make it another card: it may be left out to find the table row. */
+static bool neutral(const struct query *q, size_t i)
+{
+    static const char *const words[] = {"s",    "gpu",    "gpus",    "card", "core", "sff",
+                                        "vgpu", "tensor", "edition", "q",    "c"};
+    return q->token[i].kind == QUERY_MARK || in_list(q, i, words, sizeof words / sizeof words[0]) ||
+           (q->token[i].kind == QUERY_NUM &&
+            (query_token_is(q, i + 1, "q") || query_token_is(q, i + 1, "c")));
+}
+
+static bool ask_card(const struct query *q, size_t first, size_t end, struct eco_query_card *out)
+{
+    const char *s;
+    size_t len;
+
+    span_text(q, first, end, &s, &len);
+    memset(out, 0, sizeof *out);
+    return len < ECO_QUERY_NAME && q->names->card(q->names->self, s, len, out);
+}
+
+/* A table row for the span without its neutral ending, else the class of the whole name. */
 static bool look_up_card(const struct query *q, size_t first, size_t end,
                          struct eco_query_card *out)
 {
     struct eco_query_card c;
-    bool found = false;
     const char *s;
-    size_t len;
+    size_t len, e = end;
 
-    for (size_t e = end; e > first; e--) {
-        span_text(q, first, e, &s, &len);
-        memset(&c, 0, sizeof c);
-        if (len >= ECO_QUERY_NAME || !q->names->card(q->names->self, s, len, &c))
-            continue;
-        if (c.name[0] != '\0') {
+    while (first + 1 < end &&
+           (query_token_is(q, first, "ge") || query_token_is(q, first, "force") ||
+            query_token_is(q, first, "grid") || query_token_is(q, first, "gpu") ||
+            query_token_is(q, first, "-")))
+        first++;
+    for (; e > first; e--) {
+        if (q->token[e - 1].kind != QUERY_MARK && ask_card(q, first, e, &c) && c.name[0]) {
             *out = c;
             return true;
         }
-        if (!found) {
+        if (!neutral(q, e - 1))
+            break;
+    }
+    for (; e > first; e--) {
+        if (ask_card(q, first, e, &c)) {
+            span_text(q, first, e, &s, &len);
             *out = c;
             memcpy(out->name, s, len);
             out->name[len] = '\0';
+            return true;
         }
-        found = true;
     }
-    return found;
+    return false;
 }
 
 /* Apple's chips: known not to be in any class. */

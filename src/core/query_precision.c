@@ -233,6 +233,9 @@ void query_precisions(struct query *q)
     list_all(q);
     drop_baselines(q);
     keep_one(q);
+    if (q->n_precisions == 1 && q->precision[0].format == &query_formats[FORMAT_INT4])
+        query_miss(q, q->precision[0].item, q->precision[0].item,
+                   "taken as W4A16; nf4, gptq, awq and q4_k_m are others");
     if (q->n_precisions == 1 && q->precision[0].format == &query_formats[FORMAT_GGUF])
         query_miss(q, q->precision[0].item, q->precision[0].item, "which one: q4_k_m, q8_0 …?");
 }

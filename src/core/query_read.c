@@ -225,8 +225,10 @@ static bool card_count(struct query *q, size_t i)
         !(query_sense(q, k, SENSE_GPU_KEY) && q->item[i].value < 100))
         return false;
     q->item[i].used = true;
-    if (q->item[i].value > 1)
+    if (q->item[i].value > 1) {
         query_offer(q, ECO_QUERY_N_GPUS, q->item[i].value, SAID);
+        query_miss(q, i, k, "the answer is for one card");
+    }
     return true;
 }
 
@@ -255,13 +257,8 @@ static bool size_follows(const struct query *q, size_t i)
 
 static bool volume_follows(const struct query *q, size_t i)
 {
-    static const enum query_sense units[] = {SENSE_REQUESTS, SENSE_USERS, SENSE_TOKENS,
-                                             SENSE_CHARS,    SENSE_WORDS, SENSE_GB};
-    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
-        if (query_sense(q, i + 1, units[u]))
-            return true;
-    }
-    return query_sense(q, i + 1, SENSE_PERIOD) || (i > 0 && query_sense(q, i - 1, SENSE_MONEY));
+    return query_unit(q, i) > i || query_sense(q, i + 1, SENSE_PERIOD) ||
+           (i > 0 && query_sense(q, i - 1, SENSE_MONEY));
 }
 
 /* "13B", "350M", "130亿", "7e9 params". */

@@ -37,10 +37,26 @@ static double per_month(char period)
     }
 }
 
-/* The unused period nearest to item i, behind first; 0: none. */
-static char period_near(struct query *q, size_t i)
+/* What the number at item i counts, past a period or one unknown word; i when nothing does. */
+size_t query_unit(const struct query *q, size_t i)
 {
-    for (size_t k = i + 1; k < q->n_items && k <= i + REACH; k++) {
+    static const enum query_sense units[] = {SENSE_REQUESTS, SENSE_USERS, SENSE_TOKENS,
+                                             SENSE_CHARS,    SENSE_WORDS, SENSE_GB};
+    for (size_t k = i + 1; k <= i + 2; k++) {
+        for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+            if (query_sense(q, k, units[u]))
+                return k;
+        }
+        if (k >= q->n_items || (!query_sense(q, k, SENSE_PERIOD) && q->item[k].kind != ITEM_TEXT))
+            break;
+    }
+    return i;
+}
+
+/* The unused period nearest to item i, behind first; 0: none. */
+static char period_near(struct query *q, size_t i, size_t unit)
+{
+    for (size_t k = i + 1; k < q->n_items && k <= unit + REACH; k++) {
         if (query_sense(q, k, SENSE_PERIOD)) {
             q->item[k].used = true;
             return (char)q->item[k].word->arg;
@@ -59,23 +75,42 @@ static char period_near(struct query *q, size_t i)
     return 0;
 }
 
-static void requests(struct query *q, size_t i, double v)
+/* "requests a day", for the conversion that is shown. */
+static const char *rate_name(char period, bool of_tokens)
 {
-    char period = (char)q->item[i + 1].word->arg;
+    static const struct {
+        char period;
+        const char *requests, *tokens;
+    } names[] = {{'s', "requests a second", "tokens a second"},
+                 {'n', "requests a minute", "tokens a minute"},
+                 {'h', "requests an hour", "tokens an hour"},
+                 {'d', "requests a day", "tokens a day"},
+                 {'w', "requests a week", "tokens a week"},
+                 {'y', "requests a year", "tokens a year"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (names[i].period == period)
+            return of_tokens ? names[i].tokens : names[i].requests;
+    }
+    return of_tokens ? "tokens" : "requests";
+}
 
-    period = period != 0 ? period : period_near(q, i + 1);
+static void requests(struct query *q, size_t i, size_t u, double v)
+{
+    char period = (char)q->item[u].word->arg;
+
+    period = period != 0 ? period : period_near(q, i, u);
     if (period != 0 && period != 'm')
-        query_convert(q, "requests at the rate given", v, "requests a month", v * per_month(period),
+        query_convert(q, rate_name(period, false), v, "requests a month", v * per_month(period),
                       "a month has 30 days");
     query_offer(q, ECO_QUERY_REQUESTS, v * per_month(period), period != 0 ? 90 : 70);
 }
 
-static void users(struct query *q, size_t i, double v)
+static void users(struct query *q, size_t i, size_t u, double v)
 {
-    char period = (char)q->item[i + 1].word->arg;
+    char period = (char)q->item[u].word->arg;
     double a_month;
 
-    period = period != 0 ? period : period_near(q, i + 1);
+    period = period != 0 ? period : period_near(q, i, u);
     a_month = v * REQUESTS_PER_USER * per_month(period != 0 ? period : 'd');
     query_convert(q, period == 'm' ? "users a month" : "users a day", v, "requests a month",
                   a_month, "5 requests a user, 30 days a month");
@@ -91,24 +126,24 @@ static bool trained_before(const struct query *q, size_t i)
     return false;
 }
 
-static void total_tokens(struct query *q, size_t i, double v, const char *unit, double tokens,
-                         const char *rule)
+static void total_tokens(struct query *q, size_t i, size_t u, double v, const char *unit,
+                         double tokens, const char *rule)
 {
-    char period = period_near(q, i + 1);
+    char period = period_near(q, i, u);
     double a_month = tokens * per_month(period);
 
     if (unit != NULL)
         query_convert(q, unit, v, "tokens", tokens, rule);
     if (period != 0 && period != 'm')
-        query_convert(q, "tokens at the rate given", tokens, "tokens a month", a_month,
+        query_convert(q, rate_name(period, true), tokens, "tokens a month", a_month,
                       "a month has 30 days");
     query_offer(q, ECO_QUERY_TOKENS, a_month, 80);
 }
 
-static void tokens(struct query *q, size_t i, double v)
+static void tokens(struct query *q, size_t i, size_t u, double v)
 {
     const struct query_item *n = &q->item[i];
-    bool rate = query_sense(q, i + 2, SENSE_PERIOD);
+    bool rate = query_sense(q, u + 1, SENSE_PERIOD);
 
     if (trained_before(q, i))
         return;
@@ -117,18 +152,19 @@ static void tokens(struct query *q, size_t i, double v)
     else if (n->scale == 'k' && !rate)
         query_offer(q, ECO_QUERY_CTX, n->value * 1024.0, 30);
     else
-        total_tokens(q, i, v, NULL, v, NULL);
+        total_tokens(q, i, u, v, NULL, v, NULL);
 }
 
-static bool text_volume(struct query *q, size_t i, double v)
+static bool text_volume(struct query *q, size_t i, size_t u, double v)
 {
-    int unit = q->item[i + 1].word->arg;
+    int unit = q->item[u].word->arg;
     double gb = unit == 2 ? v / 1e3 : unit == 3 ? v * 1e3 : v;
 
-    if (!query_sense(q, i + 2, SENSE_TEXT))
+    if (!query_sense(q, u + 1, SENSE_TEXT))
         return false;
-    q->item[i + 2].used = true;
-    total_tokens(q, i, gb, "GB of text", gb * TOKENS_PER_GB, "250 million tokens a GB (English)");
+    q->item[u + 1].used = true;
+    total_tokens(q, i, u, gb, "GB of text", gb * TOKENS_PER_GB,
+                 "250 million tokens a GB (English)");
     return true;
 }
 
@@ -138,11 +174,11 @@ static bool limit_before(const struct query *q, size_t i)
            (i > 1 && query_sense(q, i - 2, SENSE_LIMIT));
 }
 
-static bool gigabytes(struct query *q, size_t i, double v)
+static bool gigabytes(struct query *q, size_t i, size_t u, double v)
 {
-    if (text_volume(q, i, v))
+    if (text_volume(q, i, u, v))
         return true;
-    if (limit_before(q, i) && q->item[i + 1].word->arg < 2) {
+    if (limit_before(q, i) && q->item[u].word->arg < 2) {
         query_offer(q, ECO_QUERY_MAX_VRAM_GB, v, 80);
         return true;
     }
@@ -150,9 +186,9 @@ static bool gigabytes(struct query *q, size_t i, double v)
 }
 
 /* "8 hours a day" */
-static bool hours(struct query *q, size_t i, double v)
+static bool hours(struct query *q, size_t i, size_t u, double v)
 {
-    char period = period_near(q, i + 1);
+    char period = period_near(q, i, u);
 
     if (period != 'd')
         return false;
@@ -169,9 +205,9 @@ static bool cap_before(const struct query *q, size_t i)
     return query_sense(q, i + 2, SENSE_CAP);
 }
 
-static bool observed(struct query *q, size_t i, double v)
+static bool observed(struct query *q, size_t i, size_t u, double v)
 {
-    enum query_sense s = (enum query_sense)q->item[i + 1].word->sense;
+    enum query_sense s = (enum query_sense)q->item[u].word->sense;
 
     if (s == SENSE_TPS)
         query_offer(q, ECO_QUERY_THROUGHPUT, v, 90);
@@ -179,7 +215,7 @@ static bool observed(struct query *q, size_t i, double v)
         query_offer(q, ECO_QUERY_ENERGY, v, 90);
     else if (s == SENSE_CARBON)
         query_offer(q, ECO_QUERY_CARBON, v, 90);
-    else if (s == SENSE_MS && q->item[i + 1].word->arg == 1)
+    else if (s == SENSE_MS && q->item[u].word->arg == 1)
         query_offer(q, ECO_QUERY_MAX_LATENCY_MS, v, 90);
     else if (s == SENSE_WATT && !cap_before(q, i))
         query_offer(q, ECO_QUERY_POWER_W, v, 90);
@@ -215,34 +251,34 @@ static bool money(struct query *q, size_t i)
     return true;
 }
 
-static bool by_unit(struct query *q, size_t i)
+static bool by_unit(struct query *q, size_t i, size_t u)
 {
     double v = query_plain_value(&q->item[i]);
-    bool zh = q->item[i + 1].word->arg == 2;
+    bool zh = q->item[u].word->arg == 2;
 
-    switch ((enum query_sense)q->item[i + 1].word->sense) {
+    switch ((enum query_sense)q->item[u].word->sense) {
     case SENSE_REQUESTS:
-        requests(q, i, v);
+        requests(q, i, u, v);
         return true;
     case SENSE_USERS:
-        users(q, i, v);
+        users(q, i, u, v);
         return true;
     case SENSE_TOKENS:
-        tokens(q, i, v);
+        tokens(q, i, u, v);
         return true;
     case SENSE_CHARS:
-        total_tokens(q, i, v, "characters", v / (zh ? 2.0 : 4.0),
+        total_tokens(q, i, u, v, "characters", v / (zh ? 2.0 : 4.0),
                      zh ? "2 characters a token" : "4 characters a token");
         return true;
     case SENSE_WORDS:
-        total_tokens(q, i, v, "words", v * TOKENS_PER_WORD, "4 tokens for 3 words");
+        total_tokens(q, i, u, v, "words", v * TOKENS_PER_WORD, "4 tokens for 3 words");
         return true;
     case SENSE_GB:
-        return gigabytes(q, i, v);
+        return gigabytes(q, i, u, v);
     case SENSE_HOURS:
-        return hours(q, i, v);
+        return hours(q, i, u, v);
     default:
-        return observed(q, i, v);
+        return observed(q, i, u, v);
     }
 }
 
@@ -250,12 +286,15 @@ void query_volume(struct query *q)
 {
     for (size_t i = 0; i < q->n_items; i++) {
         struct query_item *it = &q->item[i];
+        size_t u;
 
         if (it->kind != ITEM_NUM || it->used || it->negative || money(q, i))
             continue;
-        if (i + 1 < q->n_items && q->item[i + 1].kind == ITEM_WORD && by_unit(q, i)) {
+        u = query_unit(q, i);
+        u = u > i ? u : i + 1;
+        if (u < q->n_items && q->item[u].kind == ITEM_WORD && by_unit(q, i, u)) {
             it->used = true;
-            q->item[i + 1].used = true;
+            q->item[u].used = true;
         }
     }
 }

@@ -20,13 +20,31 @@ static void copy_part(char out[ECO_QUERY_NAME], const char *s, size_t len)
     out[len] = '\0';
 }
 
+/* "A100 80G": the table writes GB. */
+static bool match(const char *text, size_t len, struct eco_match *m)
+{
+    char longer[ECO_QUERY_NAME];
+    if (eco_dataset_match_gpu(text, len, m, NULL) == 0) {
+        return true;
+    }
+    bool g = len >= 2 && len + 1 < sizeof(longer) &&
+             (text[len - 1] == 'G' || text[len - 1] == 'g') && text[len - 2] >= '0' &&
+             text[len - 2] <= '9';
+    if (!g) {
+        return false;
+    }
+    memcpy(longer, text, len);
+    longer[len] = 'B';
+    return eco_dataset_match_gpu(longer, len + 1, m, NULL) == 0;
+}
+
 /* A default choice ("a100" of several) keeps the name as said: the operation prints the note. */
 static bool card(void *self, const char *text, size_t len, struct eco_query_card *out)
 {
     struct eco_match m;
     (void)self;
     out->arch = eco_dataset_detect_any_arch(text, len, NULL);
-    if (eco_dataset_match_gpu(text, len, &m, NULL) == 0) {
+    if (match(text, len, &m)) {
         out->arch = eco_dataset_gpu(m.index)->arch;
         if (m.kind == ECO_MATCH_DEFAULT) {
             copy_part(out->name, text, len);

@@ -71,6 +71,29 @@ const struct eco_op eco_ops[] = {
          "ecocompute ask \"How much will Mistral-7B on A800 cost me for 1 million requests per "
          "month?\"\n"
          "ecocompute ask --parse-only \"批大小32，上下文8k，A100 INT8 13B\" --json\n"},
+    {ROW(ask, "a question in English or Chinese"), .path = "/v1/ask", .tool = "ask", .batch = true,
+     .view = eco_view_ask, .says_no = eco_ask_says_no,
+     .about =
+         "Understands the question without a language model, prints the equivalent command first, "
+         "lists what it did not use, and answers. --parse-only stops after the understanding. "
+         "What the question leaves open is not guessed.",
+     .examples =
+         "ecocompute ask \"Is NF4 worth it for Qwen2.5-3B on an RTX 4090?\"\n"
+         "ecocompute ask \"How much will Mistral-7B on A800 cost me for 1 million requests per "
+         "month?\"\n"
+         "ecocompute ask --parse-only \"批大小32，上下文8k，A100 INT8 13B\" --json\n"},
+    {ROW(audit, "energy traps in code"), .path = "/v1/audit", .tool = "audit_code",
+     .view = eco_view_audit, .says_no = eco_audit_says_no,
+     .about =
+         "Reads Python, notebooks, requirement files, Dockerfiles, YAML, TOML and shell, and finds "
+         "what costs energy: default LLM.int8(), 4 bit on small models, FP8 run eagerly, loops of "
+         "one request, nightly builds and more. Each finding says why, what it costs on your card "
+         "and how to mend it. Silence one with '# ecocompute: ignore[rule]' on its line.",
+     .examples = "ecocompute audit --text 'BitsAndBytesConfig(load_in_8bit=True)' --fail-on never\n"
+                 "ecocompute audit --text 'BitsAndBytesConfig(load_in_8bit=True)' --gpu rtx4090 "
+                 "--params-b 7\n"
+                 "ecocompute audit --name requirements.txt --text 'torch==2.9.0.dev20260101' "
+                 "--format sarif\n"},
     {ROW(measure, "measure on this machine; without a power source, answer from the data"),
      .tool = NULL, .view = eco_view_measure,
      .about = "Looks for power sources. This version has no measuring workload yet: it writes "

@@ -248,7 +248,8 @@ int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_
                                 .not_understood = missed(ctx, &a->q)};
     eco_ask_fill(ctx, &a->q, &out->params);
     double requests = volume(a);
-    if (a->op) {
+    bool unnamed = a->q.precision && !a->q.precision_exact && a->q.n_precisions < 2;
+    if (a->op && !unnamed) { /* a command without the precision would answer another question */
         eco_ask_params_of(ctx, a->op, &a->q, requests, &a->params);
         out->command = eco_ask_command(ctx, a->op->name, &a->params);
     }
