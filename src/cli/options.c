@@ -149,6 +149,36 @@ static int positional(const struct eco_op *op, const char *word, size_t *next, v
     return eco_err_set(err, ECO_E_USAGE, "", "'%.60s' is one word too many", word);
 }
 
+/* The parameter that takes all remaining words (ECO_PF_MANY) and has none yet, or NULL. */
+static const struct eco_param *takes_rest(const struct eco_op *op, const void *args)
+{
+    for (size_t i = 0; i < op->n_params; i++) {
+        const struct eco_param *p = &op->params[i];
+        if ((p->flags & ECO_PF_MANY) && !eco_args_have(op, args, p->offset)) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+static int take_rest(const struct eco_op *op, const struct eco_param *p, int n, char **words,
+                     void *args, struct eco_arena *arena, struct eco_err *err)
+{
+    const char **copy = eco_arena_array(arena, (size_t)n, sizeof(*copy));
+    for (int i = 0; copy && i < n; i++) {
+        copy[i] = eco_arena_strdup(arena, words[i], strlen(words[i]));
+        if (!copy[i]) {
+            copy = NULL;
+        }
+    }
+    if (!copy) {
+        return eco_err_set(err, ECO_E_NO_MEMORY, p->name, "out of memory");
+    }
+    *(struct eco_strs *)((char *)args + p->offset) = (struct eco_strs){copy, (size_t)n};
+    ((struct eco_args_head *)args)->have |= UINT64_C(1) << (unsigned)(p - op->params);
+    return 0;
+}
+
 int cli_options_read(const struct eco_op *op, int argc, char **argv, void *args,
                      struct eco_arena *arena, struct cli_options *out, struct eco_err *err)
 {
@@ -169,6 +199,8 @@ int cli_options_read(const struct eco_op *op, int argc, char **argv, void *args,
         } else if (!only_words && arg[0] == '-' && arg[1] && !(arg[1] >= '0' && arg[1] <= '9')) {
             rc = eco_err_set(err, ECO_E_USAGE, "", "unknown option '%.40s': options are --long",
                              arg);
+        } else if (takes_rest(op, args)) {
+            return take_rest(op, takes_rest(op, args), argc - i, argv + i, args, arena, err);
         } else {
             rc = positional(op, arg, &next, args, arena, err);
         }

@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "power/power.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FILE_LIMIT ((size_t)64 << 20)
@@ -30,6 +31,7 @@ void eco_host_init(struct eco_ctx *ctx, struct eco_arena *arena)
     memset(ctx, 0, sizeof(*ctx));
     ctx->arena = arena;
     ctx->host_gpu_name = eco_power_gpu_name(arena);
+    ctx->visible_devices = getenv("CUDA_VISIBLE_DEVICES");
     if (ctx->host_gpu_name) {
         eco_dataset_detect_arch(ctx->host_gpu_name, strlen(ctx->host_gpu_name), &ctx->host_gpu);
     }

@@ -103,8 +103,25 @@ const struct eco_op eco_ops[] = {
     {ROW(doctor, "what can be measured here, and what is missing?"), .view = eco_view_doctor,
      .about =
          "Every power source with its state, the reason when it cannot be used and the command "
-         "that would grant access.",
+         "that would grant access; for usable ones the cost of a reading, how often it is fresh, "
+         "what it averages over, the shortest window it can measure and when its counter wraps.",
      .examples = "ecocompute doctor\n"},
+    {ROW(track, "the energy of any command, by every power source"), .view = eco_view_track,
+     .says_no = eco_track_says_no,
+     .about =
+         "Runs the command, samples all power sources meanwhile and reads their counters before "
+         "and after. The command's output goes to standard error. Rows of different boundaries are "
+         "never added; a missing energy is null with its reason; below 5 s nothing is claimed.",
+     .examples = "ecocompute track -- sleep 0.1\n"
+                 "ecocompute track --format csv -- echo tokens=128\n"},
+    {ROW(replay, "the energy of a window of recorded power"), .view = eco_view_replay,
+     .about =
+         "The meter's integrator over a CSV table with a 't_s' column: edges clipped and "
+         "interpolated, a 1 s average shifted by half of it, gaps reported, a card's published "
+         "gain and offset undone, and an interval for what stays open.",
+     .examples = "ecocompute replay --power trace.csv --column power_instant_w --from 1 --to 9\n"
+                 "ecocompute replay --power trace.csv --column power_draw_w --profile 'RTX 3090' "
+                 "--json\n"},
     {ROW(report, "build, validate, show and share energy.json"), .path = "/v1/reports",
      .view = eco_view_report,
      .about =

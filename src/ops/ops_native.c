@@ -31,34 +31,6 @@ static struct eco_list source_rows(struct eco_ctx *ctx, const struct eco_run_sou
     return (struct eco_list){rows, rows ? n : 0};
 }
 
-static size_t usable(const struct eco_run_source *s, size_t n)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        found += strcmp(s[i].status, "unavailable") != 0;
-    }
-    return found;
-}
-
-int eco_run_doctor(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
-{
-    const struct eco_args_doctor *a = args;
-    struct eco_res_doctor *out = result;
-    struct eco_run_source *s = eco_arena_array(ctx->arena, MAX_SOURCES, sizeof(*s));
-    if (!s) {
-        return no_memory(err);
-    }
-    struct eco_power_options roots = {.nvml_library = a->nvml_library, .sysfs = a->sysfs};
-    size_t n = eco_power_probe_all(&roots, ctx->arena, s, MAX_SOURCES);
-    size_t found = usable(s, n);
-    out->sources = source_rows(ctx, s, n);
-    out->gpu = ctx->host_gpu_name;
-    out->verdict = found ? eco_step_fmt(ctx, "%zu power source%s can be read here", found,
-                                        found == 1 ? "" : "s")
-                         : "no power source can be read here: predictions only";
-    return 0;
-}
-
 /* One output file, remembered in the result. */
 static int write_out(struct eco_ctx *ctx, const char *dir, const char *name, struct eco_buf *b,
                      bool force, const char **files, size_t *n, struct eco_err *err)

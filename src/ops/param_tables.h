@@ -101,6 +101,18 @@ static const struct eco_param params_ask[] = {
 };
 #undef ARGS
 
+#define ARGS struct eco_args_replay
+static const struct eco_param params_replay[] = {
+#include "args/args_replay.def"
+};
+#undef ARGS
+
+#define ARGS struct eco_args_track
+static const struct eco_param params_track[] = {
+#include "args/args_track.def"
+};
+#undef ARGS
+
 #define ARGS struct eco_args_version
 static const struct eco_param params_version[] = {
 #include "args/args_version.def"

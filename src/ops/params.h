@@ -78,6 +78,14 @@ struct eco_args_ask {
     struct eco_args_head head;
 #include "args/args_ask.def"
 };
+struct eco_args_replay {
+    struct eco_args_head head;
+#include "args/args_replay.def"
+};
+struct eco_args_track {
+    struct eco_args_head head;
+#include "args/args_track.def"
+};
 struct eco_args_version {
     struct eco_args_head head;
 #include "args/args_version.def"

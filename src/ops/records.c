@@ -321,6 +321,39 @@ static const struct eco_field fields_measure[] = {
 const struct eco_record eco_rec_measure = {"Measure", fields_measure, ECO_COUNT(fields_measure),
                                            sizeof(struct eco_res_measure), NULL};
 
+#define REC struct eco_res_probe
+static const struct eco_field fields_probe[] = {
+#include "records/rec_probe.def"
+};
+#undef REC
+const struct eco_record eco_rec_probe = {"PowerProbe", fields_probe, ECO_COUNT(fields_probe),
+                                         sizeof(struct eco_res_probe), NULL};
+
+#define REC struct eco_res_replay
+static const struct eco_field fields_replay[] = {
+#include "records/rec_replay.def"
+};
+#undef REC
+const struct eco_record eco_rec_replay = {"Replay", fields_replay, ECO_COUNT(fields_replay),
+                                          sizeof(struct eco_res_replay), NULL};
+
+#define REC struct eco_res_track_row
+static const struct eco_field fields_track_row[] = {
+#include "records/rec_track_row.def"
+};
+#undef REC
+const struct eco_record eco_rec_track_row = {"TrackRow", fields_track_row,
+                                             ECO_COUNT(fields_track_row),
+                                             sizeof(struct eco_res_track_row), NULL};
+
+#define REC struct eco_res_track
+static const struct eco_field fields_track[] = {
+#include "records/rec_track.def"
+};
+#undef REC
+const struct eco_record eco_rec_track = {"Track", fields_track, ECO_COUNT(fields_track),
+                                         sizeof(struct eco_res_track), "sources"};
+
 #define REC struct eco_res_doctor
 static const struct eco_field fields_doctor[] = {
 #include "records/rec_doctor.def"

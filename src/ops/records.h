@@ -129,6 +129,18 @@ struct eco_res_source {
 struct eco_res_measure {
 #include "records/rec_measure.def"
 };
+struct eco_res_probe {
+#include "records/rec_probe.def"
+};
+struct eco_res_replay {
+#include "records/rec_replay.def"
+};
+struct eco_res_track_row {
+#include "records/rec_track_row.def"
+};
+struct eco_res_track {
+#include "records/rec_track.def"
+};
 struct eco_res_doctor {
 #include "records/rec_doctor.def"
 };
@@ -212,6 +224,10 @@ extern const struct eco_record eco_rec_ask_size;
 extern const struct eco_record eco_rec_ask;
 extern const struct eco_record eco_rec_source;
 extern const struct eco_record eco_rec_measure;
+extern const struct eco_record eco_rec_probe;
+extern const struct eco_record eco_rec_replay;
+extern const struct eco_record eco_rec_track_row;
+extern const struct eco_record eco_rec_track;
 extern const struct eco_record eco_rec_doctor;
 extern const struct eco_record eco_rec_digest;
 extern const struct eco_record eco_rec_version;

@@ -29,7 +29,12 @@ bool eco_ask_says_no(const void *result);
 ECO_RUN(run_report);
 /* ops_native.c */
 ECO_RUN(run_measure);
+/* ops_power.c */
 ECO_RUN(run_doctor);
+ECO_RUN(run_replay);
+/* ops_track.c */
+ECO_RUN(run_track);
+bool eco_track_says_no(const void *result); /* the command failed */
 
 /** steps_published.c: the published calibration's answer in the result of estimate. */
 int eco_step_published(struct eco_ctx *ctx, const struct eco_args_estimate *a,

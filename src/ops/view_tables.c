@@ -151,20 +151,6 @@ static void sources(struct eco_doc *d, const struct eco_list *list)
     eco_doc_table_end(d);
 }
 
-void eco_view_doctor(struct eco_doc *d, const void *result)
-{
-    const struct eco_res_doctor *r = result;
-    bool none = strncmp(r->verdict, "no ", 3) == 0;
-    eco_doc_verdict(d, none ? ECO_TONE_WARN : ECO_TONE_GOOD, "%s", r->verdict);
-    eco_doc_kv(d, "card", "%s", r->gpu ? r->gpu : "no NVIDIA GPU in this machine");
-    sources(d, &r->sources);
-    if (none) {
-        eco_doc_heading(d, "Next");
-        eco_doc_next(d, "ecocompute estimate Qwen2.5-7B rtx4090 NF4",
-                     "the data set answers meanwhile");
-    }
-}
-
 void eco_view_measure(struct eco_doc *d, const void *result)
 {
     const struct eco_res_measure *r = result;

@@ -13,6 +13,8 @@ void eco_view_cost(struct eco_doc *d, const void *result);
 void eco_view_ask(struct eco_doc *d, const void *result);
 void eco_view_measure(struct eco_doc *d, const void *result);
 void eco_view_doctor(struct eco_doc *d, const void *result);
+void eco_view_replay(struct eco_doc *d, const void *result);
+void eco_view_track(struct eco_doc *d, const void *result);
 void eco_view_report(struct eco_doc *d, const void *result);
 void eco_view_data(struct eco_doc *d, const void *result);
 void eco_view_gpus(struct eco_doc *d, const void *result);

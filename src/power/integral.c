@@ -45,7 +45,8 @@ static void add_segment(struct eco_integral *it, int64_t a_ns, double wa, int64_
     double slope = (wb - wa) / seconds(a_ns, b_ns);
     double at_lo = wa + slope * seconds(a_ns, lo), at_hi = wa + slope * seconds(a_ns, hi);
     add_energy(it, (at_lo + at_hi) / 2 * len_s);
-    it->covered_s += len_s;
+    it->covered_ns += hi - lo; /* whole numbers: a day of tenths of a second adds up exactly */
+    it->covered_s = (double)it->covered_ns * 1e-9;
     if (lo > a_ns || hi < b_ns) {
         it->edge_j += fabs(wb - wa) / 2 * len_s;
     }

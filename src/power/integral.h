@@ -22,6 +22,7 @@ struct eco_integral {
     int64_t samples, duplicates, gaps;
     double edge_j; /* how much of it depends on interpolation at the two edges */
     /* state */
+    int64_t covered_ns;
     bool have_prev;
     int64_t prev_ns;
     double prev_w;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +154,7 @@ static int read_rows(struct eco_csv *c, const char *name, const char *column,
     if (power < 0) {
         return power;
     }
+    snprintf(out->column, sizeof(out->column), "%s", c->header[power].s);
     while ((rc = eco_csv_next(c, err)) == 1) {
         double t_s, w;
         int have_t = eco_csv_num(c, time, &t_s, err), have_w = eco_csv_num(c, power, &w, err);
@@ -177,6 +179,7 @@ int eco_record_read(const char *name, const char *text, size_t len, const char *
     memset(out, 0, sizeof(*out));
     int rc;
     if (len > 5 && memcmp(text, "Time,", 5) == 0) {
+        snprintf(out->column, sizeof(out->column), "watts");
         rc = read_ptd(name, text, len, out, err);
     } else {
         struct eco_csv *c = calloc(1, sizeof(*c));

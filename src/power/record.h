@@ -13,6 +13,7 @@
 struct eco_record_table {
     double *t_s, *power_w; /* n of each, t_s rising */
     size_t n, empty;       /* rows without a value in the column are left out and counted */
+    char column[64];       /* the one that was read */
 };
 
 /**

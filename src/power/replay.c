@@ -57,8 +57,8 @@ static int sensor_of(const struct eco_record_table *t, const char *column, const
     return 0;
 }
 
-static int check_window(const struct eco_record_table *t, double from_s, double to_s, double min_s,
-                        struct eco_err *err)
+static int check_window(const struct eco_record_table *t, double from_s, double to_s,
+                        double shift_s, double min_s, struct eco_err *err)
 {
     if (!(from_s < to_s)) {
         return eco_err_set(err, ECO_E_RANGE, "to", "the window ends at %g s, before it begins",
@@ -68,6 +68,12 @@ static int check_window(const struct eco_record_table *t, double from_s, double 
         return eco_err_set(err, ECO_E_RANGE, "from",
                            "the window %g to %g s is not inside the table, %g to %g s", from_s,
                            to_s, t->t_s[0], t->t_s[t->n - 1]);
+    }
+    if (to_s + shift_s > t->t_s[t->n - 1]) {
+        return eco_err_set(err, ECO_E_RANGE, "to",
+                           "this sensor averages over %g s: readings are needed until %g s, the "
+                           "table ends at %g s",
+                           2 * shift_s, to_s + shift_s, t->t_s[t->n - 1]);
     }
     if (to_s - from_s < min_s) {
         return eco_err_set(err, ECO_E_RANGE, "to",
@@ -95,7 +101,10 @@ int eco_replay_energy(const struct eco_record_table *t, const char *column, cons
     double averaging_s = s.averaging_s[f] > 0 ? s.averaging_s[f] : 0, min_s = MIN_WINDOW_S;
     min_s = 20 * s.refresh_s[f] > min_s ? 20 * s.refresh_s[f] : min_s;
     min_s = 5 * averaging_s > min_s ? 5 * averaging_s : min_s;
-    rc = check_window(t, from_s, to_s, min_s, err);
+    out->shift_s = averaging_s / 2;
+    from_s = isnan(from_s) ? t->t_s[0] : from_s;
+    to_s = isnan(to_s) ? t->t_s[t->n - 1] - out->shift_s : to_s;
+    rc = check_window(t, from_s, to_s, out->shift_s, min_s, err);
     if (rc) {
         return rc;
     }
@@ -104,7 +113,6 @@ int eco_replay_energy(const struct eco_record_table *t, const char *column, cons
     /* a sensor that refreshes more slowly than it is polled loses nothing between two refreshes */
     double period_s = median_step(t);
     period_s = s.refresh_s[f] > period_s ? s.refresh_s[f] : period_s;
-    out->shift_s = averaging_s / 2;
     eco_integral_init(&it, ns_of(from_s + out->shift_s), ns_of(to_s + out->shift_s),
                       3 * ns_of(period_s), p ? p->gain : 1, p ? p->offset_w : 0);
     for (size_t i = 0; i < t->n; i++) {

@@ -22,6 +22,7 @@ struct eco_replay {
  * `column` tells the instrument by its name: "…instant…", "…average…", "…draw…" or "…default…"
  * (the plain field, whose averaging is detected); any other column is taken as instantaneous and
  * not shifted. `card` (NULL: none) names a profile of data/sensors.csv.
+ * from_s, to_s NAN: the first reading; the last one, less the shift.
  * ECO_E_RANGE: a window outside the table or shorter than its rule, ECO_E_UNKNOWN_NAME: no profile.
  */
 int eco_replay_energy(const struct eco_record_table *t, const char *column, const char *card,

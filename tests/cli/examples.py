@@ -53,6 +53,10 @@ def main():
                 folder.mkdir()
                 if verb == "report":
                     run("ecocompute measure --model Qwen/Qwen2.5-3B --gpu rtx4090", folder, env)
+                if verb == "replay":
+                    rows = ["%.1f,300,283.4" % (i / 10) for i in range(121)]
+                    folder.joinpath("trace.csv").write_text(
+                        "t_s,power_instant_w,power_draw_w\n" + "\n".join(rows) + "\n")
             if not command.startswith("ecocompute "):
                 command = "ecocompute " + command
             wrong = fault(run(command, folder, env))
