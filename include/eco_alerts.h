@@ -35,6 +35,7 @@ enum eco_effect {
     ECO_EFFECT_OFFLOAD,   /* with weights outside the card, against all inside */
     ECO_EFFECT_NO_CACHE,  /* without KV cache against with it */
     ECO_EFFECT_TO_FP16,   /* FP16 against the asked precision */
+    ECO_EFFECT_DQ,        /* the asked NF4-DQ against NF4: core inverts NF4_PLAIN if not given */
     ECO_EFFECT_COUNT
 };
 
@@ -50,10 +51,12 @@ struct eco_alert_request {
     bool kv_cache_off;     /* use_cache=False */
     double need_gb;        /* memory the estimate says is needed; NAN: not known */
     double crossover_b;    /* estimator's crossover of this precision; NAN: none */
+    bool saves_above;      /* ΔE falls with size there: the precision saves above crossover_b */
     bool have[ECO_EFFECT_COUNT];
     struct eco_band effect_pct[ECO_EFFECT_COUNT];
 };
 
+/** Rows may share an id where the same trap needs other words for another format: one matches. */
 struct eco_alert_rule {
     const char *id; /* "int8-paradox" */
     const char *name;
@@ -78,9 +81,14 @@ struct eco_alert {
 
 size_t eco_alerts_count(void);
 const struct eco_alert_rule *eco_alerts_rule(size_t i);       /* NULL past the end */
-const struct eco_alert_rule *eco_alerts_find(const char *id); /* NULL: no such rule */
+const struct eco_alert_rule *eco_alerts_find(const char *id); /* first with the id; or NULL */
 #define ECO_ALERTS_MAX 16
-/** Fills out[0..*n), most severe first; cap >= eco_alerts_count() never truncates. */
+/**
+ * Fills out[0..*n), most severe first; cap >= eco_alerts_count() never truncates. An alert whose
+ * own computed effect is no loss is a note (info); one whose fix, computed, would not help either
+ * is left out. "below-crossover" needs a computed ΔE over 0 and saves_above, and is silent where
+ * int8-paradox, fp8-eager, nf4-batch or nf4-small-model says the same.
+ */
 int eco_alerts_check(const struct eco_alert_request *r, struct eco_alert *out, size_t cap,
                      size_t *n, struct eco_err *err);
 
@@ -129,8 +137,9 @@ enum eco_cause {
     ECO_CAUSE_BATCH1, /* requests are not batched */
     ECO_CAUSE_OFFLOAD,
     ECO_CAUSE_NO_CACHE,
-    ECO_CAUSE_THROTTLED, /* power or clocks capped: slow at usual energy */
-    ECO_CAUSE_UNKNOWN,   /* fits nothing in the table */
+    ECO_CAUSE_THROTTLED,  /* power or clocks capped: slow at usual energy */
+    ECO_CAUSE_UNKNOWN,    /* fits nothing in the table */
+    ECO_CAUSE_IMPOSSIBLE, /* the figures cannot be true of this card and configuration */
     ECO_CAUSE_COUNT
 };
 const char *eco_cause_name(enum eco_cause c); /* "int8-mixed" … */
@@ -141,6 +150,16 @@ struct eco_diagnose_pattern {
     double probability_frac;                     /* posterior over the table, sums to 1 */
     double expect_tokens_per_s, expect_j_per_1k; /* medians under it; NAN: not computed */
 };
+
+/** Which bound an observation breaks; see eco_diagnose.impossible. */
+enum eco_impossible {
+    ECO_IMPOSSIBLE_NONE = 0,
+    ECO_IMPOSSIBLE_ROOFLINE, /* tokens/s over what the datasheet's bandwidth and peak allow */
+    ECO_IMPOSSIBLE_POWER,    /* watts well over the boards' limit */
+    ECO_IMPOSSIBLE_IDLE      /* watts, or joules a token, far below what idle boards draw */
+};
+const char *eco_impossible_name(enum eco_impossible i); /* "above-roofline" …, "" for NONE */
+const char *eco_impossible_text(enum eco_impossible i); /* one sentence, "" for NONE */
 
 #define ECO_DIAGNOSE_FIXES_MAX 6
 struct eco_diagnose_fix {
@@ -158,13 +177,19 @@ struct eco_diagnose {
     bool speed_outside, energy_outside;                   /* outside the 95 % band */
     struct eco_diagnose_pattern pattern[ECO_CAUSE_COUNT]; /* most probable first */
     size_t n_patterns;
-    enum eco_cause cause;           /* the most probable; UNKNOWN when nothing reaches 0.4 */
-    enum eco_confidence confidence; /* high >= 0.8, medium >= 0.5, else low */
+    /* The most probable; UNKNOWN when nothing reaches 0.4; IMPOSSIBLE (then the only pattern) where
+     * an observation breaks a bound of the datasheet, whatever the probabilities say. */
+    enum eco_cause cause;
+    enum eco_confidence confidence; /* high >= 0.8, medium >= 0.5, else low; UNKNOWN: low */
+    enum eco_impossible impossible; /* NONE: the figures may be true */
+    double impossible_bound;        /* tokens/s, W, or J per 1k that it breaks; NAN for NONE */
     struct eco_diagnose_fix fix[ECO_DIAGNOSE_FIXES_MAX];
     size_t n_fixes;
     const char *verify[ECO_DIAGNOSE_STEPS_MAX]; /* ids: "remeasure", "check-power" … */
     size_t n_verify;
 };
+/** What a verify id asks to do, one sentence; an id that is not known is returned itself. */
+const char *eco_verify_text(const char *id);
 int eco_diagnose_run(const struct eco_diagnose_input *in, struct eco_diagnose *out,
                      struct eco_err *err);
 

@@ -20,6 +20,7 @@
 #include "eco_types.h"
 
 #include "eco_alerts.h"
+#include "eco_capability.h"
 #include "eco_cost.h"
 #include "eco_memory.h"
 #include "eco_optimize.h"

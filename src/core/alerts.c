@@ -34,14 +34,6 @@ static bool is_small_nf4(const struct eco_alert_request *r)
     return is_nf4(r) && r->model != NULL && r->model->params_b <= SMALL_MODEL_B && r->batch <= 1;
 }
 
-static bool is_below_crossover(const struct eco_alert_request *r)
-{
-    bool quantized =
-        r->precision != ECO_PREC_NONE && eco_precision_family(r->precision) != ECO_FAM_FLOAT;
-    return quantized && r->model != NULL && isfinite(r->crossover_b) &&
-           r->model->params_b < r->crossover_b;
-}
-
 static bool is_batched_nf4(const struct eco_alert_request *r)
 {
     return is_nf4(r) && r->batch >= 2;
@@ -55,6 +47,43 @@ static bool is_batch1(const struct eco_alert_request *r)
 static bool is_fp8_eager(const struct eco_alert_request *r)
 {
     return r->precision == ECO_PREC_FP8 && (r->eager || eager_engine(r));
+}
+
+/*
+ * Only where the curve falls with size, so that smaller models pay: there is no such trap below a
+ * crossover that quantization saves beneath. And only where this model's own figure is a loss,
+ * since the crossover of a wide curve proves nothing about one point. Traps with a mechanism of
+ * their own have already said so.
+ */
+static bool is_below_crossover(const struct eco_alert_request *r)
+{
+    bool quantized =
+        r->precision != ECO_PREC_NONE && eco_precision_family(r->precision) != ECO_FAM_FLOAT;
+    bool pays = r->have[ECO_EFFECT_PRECISION] && r->effect_pct[ECO_EFFECT_PRECISION].median > 0;
+    bool below = r->model != NULL && isfinite(r->crossover_b) && r->saves_above &&
+                 r->model->params_b < r->crossover_b;
+    return quantized && pays && below && !is_int8_mixed(r) && !is_fp8_eager(r) &&
+           !is_batched_nf4(r) && !is_small_nf4(r);
+}
+
+static bool is_below_nf4(const struct eco_alert_request *r)
+{
+    return is_nf4(r) && is_below_crossover(r);
+}
+
+static bool is_below_int8(const struct eco_alert_request *r)
+{
+    return eco_precision_family(r->precision) == ECO_FAM_BNB_INT8 && is_below_crossover(r);
+}
+
+static bool is_below_gguf(const struct eco_alert_request *r)
+{
+    return eco_precision_family(r->precision) == ECO_FAM_GGUF && is_below_crossover(r);
+}
+
+static bool is_below_served(const struct eco_alert_request *r)
+{
+    return !is_below_nf4(r) && !is_below_int8(r) && !is_below_gguf(r) && is_below_crossover(r);
 }
 
 static bool is_unverified(const struct eco_alert_request *r)
@@ -76,6 +105,16 @@ static bool is_cache_off(const struct eco_alert_request *r)
 {
     return r->kv_cache_off;
 }
+
+/* What the crossover's rows have in common; they differ in command and evidence by format. */
+#define CROSSOVER                                                                                  \
+    .id = "below-crossover", .name = "below the crossover size of this card",                      \
+    .severity = ECO_SEV_WARNING, .effect = ECO_EFFECT_PRECISION, .fix_effect = ECO_EFFECT_TO_FP16, \
+    .why = "on this card this precision starts to save energy only above the crossover size",      \
+    .fix = "run 16 bit below the crossover, if it fits"
+#define UNPUBLISHED                                                                                \
+    "no crossover of this format is published: the size is this estimator's own, from the "        \
+    "measured pairs behind the estimate"
 
 static const struct eco_alert_rule rules[] = {
     {.id = "int8-paradox",
@@ -105,26 +144,26 @@ static const struct eco_alert_rule rules[] = {
      .fix_effect = ECO_EFFECT_TO_FP16,
      .why = "decoding 4-bit codes costs more than the bytes it saves while the host, not the "
             "memory, sets the pace",
-     .fix = "run 16 bit: a model of this size fits",
+     .fix = "run 16 bit if it fits",
      .fix_code = "AutoModelForCausalLM.from_pretrained(name, torch_dtype=torch.bfloat16)",
      .measured = "gross, up to 4B, batch 1: -15 to +84 %, median +24 % (31 rows A-C, 5 cards); "
                  "the -15 % was not reproduced",
      .evidence = "rtx-5090-tinyllama-1-1b-chat-v1-0-nf4-b1-2026-01-15-rtx5090-phase1",
      .contradiction = ""},
-    {.id = "below-crossover",
-     .name = "below the crossover size of this card",
-     .matches = is_below_crossover,
-     .severity = ECO_SEV_WARNING,
-     .effect = ECO_EFFECT_PRECISION,
-     .fix_effect = ECO_EFFECT_TO_FP16,
-     .why = "on this card the precision starts to save energy only above the crossover size",
-     .fix = "run 16 bit below the crossover",
+    {CROSSOVER, .matches = is_below_nf4,
      .fix_code = "AutoModelForCausalLM.from_pretrained(name, torch_dtype=torch.bfloat16)",
      .measured = "published NF4 crossovers: Turing 2.1 to 3.4B, Ada 2.5 to 4.2B, Blackwell 1.8 to "
                  "5.2B; on the A800 (Ampere) NF4 changes -4 to +3 % at 7-14B: no crossover",
      .evidence = "a800-sxm4-80gb-qwen2-5-14b-nf4-b1-2026-02-26-a800-large-models",
      .contradiction = "one threshold a class is published; the sources disagree by a factor of two "
                       "to three, so this card's own estimate is used instead"},
+    {CROSSOVER, .matches = is_below_int8,
+     .fix_code = "AutoModelForCausalLM.from_pretrained(name, torch_dtype=torch.bfloat16)",
+     .measured = UNPUBLISHED, .evidence = "", .contradiction = ""},
+    {CROSSOVER, .matches = is_below_gguf, .fix_code = "llama-server -m MODEL-F16.gguf",
+     .measured = UNPUBLISHED, .evidence = "", .contradiction = ""},
+    {CROSSOVER, .matches = is_below_served, .fix_code = "vllm serve MODEL --dtype bfloat16",
+     .measured = UNPUBLISHED, .evidence = "", .contradiction = ""},
     {.id = "nf4-batch",
      .name = "NF4 with more than one sequence",
      .matches = is_batched_nf4,
@@ -186,7 +225,7 @@ static const struct eco_alert_rule rules[] = {
      .name = "double quantization",
      .matches = is_double_quant,
      .severity = ECO_SEV_WARNING,
-     .effect = ECO_EFFECT_PRECISION,
+     .effect = ECO_EFFECT_DQ,
      .fix_effect = ECO_EFFECT_NF4_PLAIN,
      .why = "the scales are quantized too, so each block is decoded twice; memory falls by 0.37 "
             "bits a weight only",
@@ -204,8 +243,9 @@ static const struct eco_alert_rule rules[] = {
      .effect = ECO_EFFECT_OFFLOAD,
      .fix_effect = ECO_EFFECT_NONE,
      .why = "weights outside the card cross the bus for every token while the board stays powered",
-     .fix = "take a smaller precision, a smaller model, a shorter context or more memory",
-     .fix_code = "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\")",
+     .fix = "take whatever fits whole: fewer bits a weight where those fit, a smaller model, a "
+            "shorter context, a smaller batch, or more memory",
+     .fix_code = "ecocompute optimize MODEL GPU",
      .measured = "no energy of an offloaded run is in the data; the effect is modelled from bus "
                  "and memory bandwidth",
      .evidence = "",
@@ -268,20 +308,45 @@ static enum eco_severity severity_of(const struct eco_alert *a)
     return ECO_SEV_INFO;
 }
 
-static void fill(struct eco_alert *a, const struct eco_alert_rule *rule,
+/* The same ratio seen from the other side: 1 / (1 + x), ends swapped. */
+static struct eco_band inverse_pct(const struct eco_band *b)
+{
+    struct eco_band out = {b->median, b->hi50, b->lo50, b->hi80, b->lo80, b->hi95, b->lo95};
+    double *v[] = {&out.median, &out.lo50, &out.hi50, &out.lo80, &out.hi80, &out.lo95, &out.hi95};
+    for (size_t i = 0; i < sizeof v / sizeof v[0]; i++) {
+        *v[i] = 100 * (1 / (1 + *v[i] / 100) - 1);
+    }
+    return out;
+}
+
+static bool effect_of(const struct eco_alert_request *r, enum eco_effect e, struct eco_band *out)
+{
+    if (e == ECO_EFFECT_NONE) {
+        return false;
+    }
+    if (r->have[e]) {
+        *out = r->effect_pct[e];
+        return true;
+    }
+    bool inverse = e == ECO_EFFECT_DQ && r->have[ECO_EFFECT_NF4_PLAIN] &&
+                   r->effect_pct[ECO_EFFECT_NF4_PLAIN].lo95 > -100;
+    if (inverse) {
+        *out = inverse_pct(&r->effect_pct[ECO_EFFECT_NF4_PLAIN]);
+    }
+    return inverse;
+}
+
+/* False: the figures say that there is nothing to lose here and nothing to gain by the fix. */
+static bool fill(struct eco_alert *a, const struct eco_alert_rule *rule,
                  const struct eco_alert_request *r)
 {
     memset(a, 0, sizeof *a);
     a->rule = rule;
-    a->have_effect = rule->effect != ECO_EFFECT_NONE && r->have[rule->effect];
-    a->have_fix_effect = rule->fix_effect != ECO_EFFECT_NONE && r->have[rule->fix_effect];
-    if (a->have_effect) {
-        a->effect_pct = r->effect_pct[rule->effect];
-    }
-    if (a->have_fix_effect) {
-        a->fix_effect_pct = r->effect_pct[rule->fix_effect];
-    }
+    a->have_effect = effect_of(r, rule->effect, &a->effect_pct);
+    a->have_fix_effect = effect_of(r, rule->fix_effect, &a->fix_effect_pct);
     a->severity = severity_of(a);
+    bool loss = a->have_effect && a->effect_pct.median > 0;
+    return loss || !a->have_fix_effect || a->fix_effect_pct.median < 0;
 }
 
 int eco_alerts_check(const struct eco_alert_request *r, struct eco_alert *out, size_t cap,
@@ -299,7 +364,9 @@ int eco_alerts_check(const struct eco_alert_request *r, struct eco_alert *out, s
             continue;
         }
         struct eco_alert a;
-        fill(&a, &rules[i], r);
+        if (!fill(&a, &rules[i], r)) {
+            continue;
+        }
         size_t at = count++;
         /* Insertion keeps the table's order among equals. */
         for (; at > 0 && out[at - 1].severity < a.severity; at--) {

@@ -36,7 +36,8 @@ const char *eco_cause_name(enum eco_cause c)
 {
     static const char *const names[] = {"as-expected", "int8-mixed", "nf4",
                                         "fp8-eager",   "batch-1",    "offload",
-                                        "no-cache",    "throttled",  "unknown"};
+                                        "no-cache",    "throttled",  "unknown",
+                                        "impossible"};
     return (unsigned)c < ECO_CAUSE_COUNT ? names[c] : "unknown";
 }
 
@@ -52,6 +53,7 @@ const char *eco_cause_text(enum eco_cause c)
         "no KV cache is kept, so the whole context is computed for every token",
         "clocks or power are capped below what this card does elsewhere",
         "no cause in the table explains the run: measure it",
+        "the figures cannot all be true of this card and configuration",
     };
     return (unsigned)c < ECO_CAUSE_COUNT ? texts[c] : texts[ECO_CAUSE_UNKNOWN];
 }

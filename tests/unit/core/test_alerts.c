@@ -85,16 +85,6 @@ static void test_each_trap(void **state)
     assert_true(fires(&r, "nf4-batch"));
     assert_false(fires(&r, "nf4-small-model"));
 
-    r = request(ECO_PREC_NF4, 1);
-    assert_false(fires(&r, "below-crossover"));
-    r.crossover_b = 8;
-    assert_true(fires(&r, "below-crossover"));
-    r.crossover_b = 7;
-    assert_false(fires(&r, "below-crossover"));
-    r.crossover_b = 8;
-    r.precision = ECO_PREC_FP16;
-    assert_false(fires(&r, "below-crossover"));
-
     r = request(ECO_PREC_BF16, 1);
     assert_false(fires(&r, "batch1-production"));
     r.production = true;
@@ -119,6 +109,141 @@ static void test_each_trap(void **state)
 
     r = request(ECO_PREC_NF4_DQ, 1);
     assert_true(fires(&r, "double-quant"));
+}
+
+/* 7B below a crossover of 8B that the precision saves above, at a computed loss of 15 %. */
+static struct eco_alert_request below(enum eco_precision p, enum eco_engine e)
+{
+    struct eco_alert_request r = request(p, 1);
+    r.engine = e;
+    r.crossover_b = 8;
+    r.saves_above = true;
+    set_effect(&r, ECO_EFFECT_PRECISION, 5, 15);
+    set_effect(&r, ECO_EFFECT_TO_FP16, -20, -13);
+    return r;
+}
+
+static void test_crossover_only_where_smaller_pays(void **state)
+{
+    (void)state;
+    struct eco_alert_request r = below(ECO_PREC_NF4, ECO_ENGINE_TRANSFORMERS);
+    assert_true(fires(&r, "below-crossover"));
+    r.crossover_b = 7;
+    assert_false(fires(&r, "below-crossover"));
+    r.crossover_b = 8;
+    r.saves_above = false; /* the precision saves below: there is nothing to warn of */
+    assert_false(fires(&r, "below-crossover"));
+    r.saves_above = true;
+    set_effect(&r, ECO_EFFECT_PRECISION, -20, -1);
+    set_effect(&r, ECO_EFFECT_TO_FP16, -5, 1);
+    assert_false(fires(&r, "below-crossover")); /* its own fix would cost energy */
+    r.have[ECO_EFFECT_PRECISION] = false;
+    assert_false(fires(&r, "below-crossover")); /* nothing computed, nothing claimed */
+    r = below(ECO_PREC_FP16, ECO_ENGINE_TRANSFORMERS);
+    assert_false(fires(&r, "below-crossover"));
+}
+
+static void test_one_trap_one_alert(void **state)
+{
+    (void)state;
+    struct eco_alert_request r = below(ECO_PREC_INT8_MIXED, ECO_ENGINE_TRANSFORMERS);
+    assert_true(fires(&r, "int8-paradox") && !fires(&r, "below-crossover"));
+    r = below(ECO_PREC_FP8, ECO_ENGINE_TRANSFORMERS);
+    assert_true(fires(&r, "fp8-eager") && !fires(&r, "below-crossover"));
+    r = below(ECO_PREC_NF4, ECO_ENGINE_TRANSFORMERS);
+    r.batch = 4;
+    assert_true(fires(&r, "nf4-batch") && !fires(&r, "below-crossover"));
+    r = below(ECO_PREC_NF4, ECO_ENGINE_TRANSFORMERS);
+    r.model = &m1;
+    assert_true(fires(&r, "nf4-small-model") && !fires(&r, "below-crossover"));
+}
+
+static void test_crossover_speaks_of_the_format(void **state)
+{
+    static const struct {
+        enum eco_precision p;
+        enum eco_engine e;
+        const char *code;
+    } formats[] = {{ECO_PREC_FP8, ECO_ENGINE_VLLM, "vllm"},
+                   {ECO_PREC_AWQ_INT4, ECO_ENGINE_VLLM, "vllm"},
+                   {ECO_PREC_NVFP4, ECO_ENGINE_VLLM, "vllm"},
+                   {ECO_PREC_GGUF_Q4_K_M, ECO_ENGINE_LLAMACPP, "llama-server"},
+                   {ECO_PREC_INT8_PURE, ECO_ENGINE_TRANSFORMERS, "from_pretrained"},
+                   {ECO_PREC_NF4, ECO_ENGINE_TRANSFORMERS, "from_pretrained"}};
+    struct eco_alert a[ECO_ALERTS_MAX];
+    size_t n;
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        struct eco_alert_request r = below(formats[i].p, formats[i].e);
+        bool nf4 = formats[i].p == ECO_PREC_NF4;
+        assert_int_equal(eco_alerts_check(&r, a, ECO_ALERTS_MAX, &n, NULL), 0);
+        assert_int_equal(n, 1);
+        assert_string_equal(a[0].rule->id, "below-crossover");
+        assert_non_null(strstr(a[0].rule->fix_code, formats[i].code));
+        assert_int_equal(strstr(a[0].rule->measured, "NF4") != NULL, nf4);
+        assert_int_equal(a[0].severity, ECO_SEV_WARNING);
+    }
+}
+
+/* Whatever the trap: where the figures say no loss and no gain, it is gone; never more than a note
+ * where they say no loss. */
+static void test_no_loss_no_alarm(void **state)
+{
+    static const enum eco_precision ps[] = {ECO_PREC_INT8_MIXED, ECO_PREC_NF4, ECO_PREC_NF4_DQ,
+                                            ECO_PREC_FP8, ECO_PREC_GPTQ_INT4};
+    struct eco_alert a[ECO_ALERTS_MAX];
+    size_t n;
+    (void)state;
+    for (int i = 0; i < 5 * 3 * 2; i++) {
+        struct eco_alert_request r = request(ps[i % 5], 1 + i / 5 % 3);
+        r.model = i / 15 ? &m1 : &m7;
+        r.crossover_b = 9;
+        r.saves_above = true;
+        r.production = true;
+        for (int e = ECO_EFFECT_PRECISION; e <= ECO_EFFECT_BATCH_UP; e++) {
+            set_effect(&r, (enum eco_effect)e, e == ECO_EFFECT_PRECISION ? -9 : 2,
+                       e == ECO_EFFECT_PRECISION ? -3 : 5);
+        }
+        set_effect(&r, ECO_EFFECT_TO_FP16, 1, 3);
+        assert_int_equal(eco_alerts_check(&r, a, ECO_ALERTS_MAX, &n, NULL), 0);
+        assert_int_equal(n, 0);
+        r.have[ECO_EFFECT_TO_FP16] = r.have[ECO_EFFECT_INT8_FIX] = false;
+        assert_int_equal(eco_alerts_check(&r, a, ECO_ALERTS_MAX, &n, NULL), 0);
+        for (size_t k = 0; k < n; k++) {
+            assert_int_equal(a[k].severity, ECO_SEV_INFO);
+        }
+    }
+}
+
+/* The trap of double quantization is measured against plain NF4, not against 16 bit. */
+static void test_double_quant_is_judged_by_itself(void **state)
+{
+    (void)state;
+    struct eco_alert a[ECO_ALERTS_MAX];
+    size_t n;
+    struct eco_alert_request r = request(ECO_PREC_NF4_DQ, 1);
+    set_effect(&r, ECO_EFFECT_PRECISION, 40, 60);
+    set_effect(&r, ECO_EFFECT_NF4_PLAIN, -20, -12.5);
+    assert_int_equal(eco_alerts_check(&r, a, ECO_ALERTS_MAX, &n, NULL), 0);
+    const struct eco_alert *dq = find(a, n, "double-quant");
+    assert_non_null(dq);
+    assert_near(dq->effect_pct.median, 100 / 0.875 - 100, 1e-9);
+    assert_near(dq->effect_pct.hi80, 25.0, 1e-9);
+    assert_int_equal(dq->severity, ECO_SEV_WARNING);
+    set_effect(&r, ECO_EFFECT_NF4_PLAIN, -3, 1);
+    assert_int_equal(eco_alerts_check(&r, a, ECO_ALERTS_MAX, &n, NULL), 0);
+    assert_null(find(a, n, "double-quant"));
+}
+
+static void test_offload_names_no_precision(void **state)
+{
+    (void)state;
+    const struct eco_alert_rule *r = eco_alerts_find("offload");
+    for (int p = ECO_PREC_NONE + 1; p < ECO_PREC_COUNT; p++) {
+        assert_null(strstr(r->fix, eco_precision_name((enum eco_precision)p)));
+        assert_null(strstr(r->fix_code, eco_precision_name((enum eco_precision)p)));
+    }
+    assert_null(strstr(r->fix_code, "4bit"));
 }
 
 static void test_effect_is_computed(void **state)
@@ -258,6 +383,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_run_is_silent),
         cmocka_unit_test(test_each_trap),
+        cmocka_unit_test(test_crossover_only_where_smaller_pays),
+        cmocka_unit_test(test_one_trap_one_alert),
+        cmocka_unit_test(test_crossover_speaks_of_the_format),
+        cmocka_unit_test(test_no_loss_no_alarm),
+        cmocka_unit_test(test_double_quant_is_judged_by_itself),
+        cmocka_unit_test(test_offload_names_no_precision),
         cmocka_unit_test(test_effect_is_computed),
         cmocka_unit_test(test_most_severe_first),
         cmocka_unit_test(test_int8_says_both),
