@@ -38,11 +38,12 @@ static void defaults(struct cli_options *o)
         .format = CLI_TABLE, .color = isatty(STDOUT_FILENO) && !plain, .width = terminal_width()};
 }
 
+static const char *const formats[] = {"table", "json", "csv", "markdown", "html"};
+
 static int set_format(struct cli_options *o, const char *v, struct eco_err *err)
 {
-    static const char *const names[] = {"table", "json", "csv", "markdown", "html"};
-    for (size_t i = 0; i < ECO_COUNT(names); i++) {
-        if (strcmp(v, names[i]) == 0) {
+    for (size_t i = 0; i < ECO_COUNT(formats); i++) {
+        if (strcmp(v, formats[i]) == 0) {
             o->format = (enum cli_format)i;
             return 0;
         }
@@ -83,6 +84,18 @@ static int value_of(const struct word *w, int argc, char **argv, int *i, const c
     return 0;
 }
 
+/* A format that only this operation knows: --format sarif. */
+static bool is_own_format(const struct word *w, int argc, char **argv, int i,
+                          const struct eco_op *op)
+{
+    const char *v = w->inline_value ? w->inline_value : i + 1 < argc ? argv[i + 1] : "";
+    bool common = false;
+    for (size_t k = 0; k < ECO_COUNT(formats); k++) {
+        common |= strcmp(v, formats[k]) == 0;
+    }
+    return !common && eco_args_find(op, "format", strlen("format")) != NULL;
+}
+
 /* 1: it was a common option, 0: it was not. */
 static int common_option(const struct word *w, int argc, char **argv, int *i,
                          const struct eco_op *op, struct cli_options *o, struct eco_err *err)
@@ -99,6 +112,8 @@ static int common_option(const struct word *w, int argc, char **argv, int *i,
         o->ascii = true;
     } else if (is(w, "help")) {
         o->help = true;
+    } else if (is(w, "format") && is_own_format(w, argc, argv, *i, op)) {
+        return 0;
     } else if (is(w, "format")) {
         rc = value_of(w, argc, argv, i, &v, err);
         rc = rc ? rc : set_format(o, v, err);
@@ -135,18 +150,17 @@ static int own_option(const struct eco_op *op, const struct word *w, int argc, c
     return rc ? rc : eco_args_set(op, args, arena, p, v, strlen(v), err);
 }
 
-/* The n-th positional parameter that was not given by name. */
-static int positional(const struct eco_op *op, const char *word, size_t *next, void *args,
+/* A bare word: the next open place, or the place of its kind. */
+static int positional(const struct eco_op *op, const char *word, void *args,
                       struct eco_arena *arena, struct eco_err *err)
 {
-    for (; *next < op->n_params; (*next)++) {
-        const struct eco_param *p = &op->params[*next];
-        if ((p->flags & ECO_PF_POSITIONAL) && !eco_args_have(op, args, p->offset)) {
-            (*next)++;
-            return eco_args_set(op, args, arena, p, word, strlen(word), err);
-        }
+    int rc;
+    if (eco_args_append(op, args, arena, word, err, &rc)) {
+        return rc;
     }
-    return eco_err_set(err, ECO_E_USAGE, "", "'%.60s' is one word too many", word);
+    const struct eco_param *p = eco_args_place(op, args, word);
+    return p ? eco_args_set(op, args, arena, p, word, strlen(word), err)
+             : eco_err_set(err, ECO_E_USAGE, "", "'%.60s' is one word too many", word);
 }
 
 /* The parameter that takes all remaining words (ECO_PF_MANY) and has none yet, or NULL. */
@@ -182,7 +196,6 @@ static int take_rest(const struct eco_op *op, const struct eco_param *p, int n, 
 int cli_options_read(const struct eco_op *op, int argc, char **argv, void *args,
                      struct eco_arena *arena, struct cli_options *out, struct eco_err *err)
 {
-    size_t next = 0;
     bool only_words = false;
     defaults(out);
     for (int i = 0; i < argc; i++) {
@@ -202,7 +215,7 @@ int cli_options_read(const struct eco_op *op, int argc, char **argv, void *args,
         } else if (takes_rest(op, args)) {
             return take_rest(op, takes_rest(op, args), argc - i, argv + i, args, arena, err);
         } else {
-            rc = positional(op, arg, &next, args, arena, err);
+            rc = positional(op, arg, args, arena, err);
         }
         if (rc) {
             return rc;

@@ -9,7 +9,9 @@
 
 /* Limits on what a caller may send in one value. */
 #define MAX_TEXT 4096
+#define MAX_LONG_TEXT ((size_t)1 << 20) /* of ECO_PF_LONG */
 #define MAX_LIST 256
+#define MAX_WORDS 65536 /* of ECO_PF_WORDS */
 
 static const char *type_word(const struct eco_param *p)
 {
@@ -100,7 +102,7 @@ static int check_choice(const struct eco_param *p, const char *text, size_t len,
         c += n + (c[n] == '|');
     }
     int shown = len > 40 ? 40 : (int)len;
-    if (best && best_distance <= 3) {
+    if (best && best_distance <= eco_args_near(len)) {
         return eco_err_set(err, ECO_E_UNKNOWN_NAME, p->name,
                            "unknown %s '%.*s': did you mean %.*s?", p->name, shown, text,
                            (int)best_len, best);
@@ -143,9 +145,10 @@ static int set_text(const struct eco_param *p, void *to, struct eco_arena *arena
     if (len == 0) {
         return eco_err_set(err, ECO_E_INVALID, p->name, "'%s' is empty", p->name);
     }
-    if (len > MAX_TEXT) {
-        return eco_err_set(err, ECO_E_TOO_LARGE, p->name, "'%s' is longer than %d bytes", p->name,
-                           MAX_TEXT);
+    size_t limit = p->flags & ECO_PF_LONG ? MAX_LONG_TEXT : MAX_TEXT;
+    if (len > limit) {
+        return eco_err_set(err, ECO_E_TOO_LARGE, p->name, "'%s' is longer than %zu bytes", p->name,
+                           limit);
     }
     if (memchr(text, '\0', len) || !eco_str_is_utf8(text, len)) {
         return eco_err_set(err, ECO_E_INVALID, p->name, "'%s' is not valid text", p->name);
@@ -303,10 +306,15 @@ const struct eco_param *eco_args_find(const struct eco_op *op, const char *name,
     return NULL;
 }
 
+int eco_args_near(size_t len)
+{
+    return len <= 3 ? 1 : len <= 6 ? 2 : 3;
+}
+
 int eco_args_unknown(const struct eco_op *op, const char *name, size_t len, struct eco_err *err)
 {
     const char *best = NULL;
-    int best_distance = 4;
+    int best_distance = eco_args_near(len) + 1;
     for (size_t i = 0; i < op->n_params; i++) {
         const char *known = op->params[i].name;
         int d = eco_str_distance(name, len, known, strlen(known), 3);
@@ -393,6 +401,35 @@ static int json_value(const struct eco_param *p, void *to, struct eco_arena *are
                        type_word(p), range[0] ? " from " : "", range, eco_json_type_name(v->type));
 }
 
+bool eco_args_append(const struct eco_op *op, void *args, struct eco_arena *arena, const char *word,
+                     struct eco_err *err, int *rc)
+{
+    const struct eco_param *p = NULL;
+    for (size_t i = 0; i < op->n_params && !p; i++) {
+        p = op->params[i].flags & ECO_PF_WORDS ? &op->params[i] : NULL;
+    }
+    if (!p) {
+        return false;
+    }
+    struct eco_strs *list = member(args, p);
+    bool full = (list->n & (list->n - 1)) == 0; /* room doubles at 1, 2, 4 … */
+    const char **v = full ? eco_arena_array(arena, list->n ? list->n * 2 : 1, sizeof(*v))
+                          : (const char **)(uintptr_t)list->v;
+    if (!v || list->n >= MAX_WORDS) {
+        *rc = eco_err_set(err, v ? ECO_E_TOO_LARGE : ECO_E_NO_MEMORY, p->name, "too many words");
+        return true;
+    }
+    if (full && list->n) {
+        memcpy(v, list->v, list->n * sizeof(*v));
+    }
+    *rc = set_text(p, &v[list->n], arena, word, strlen(word), err);
+    if (*rc == 0) {
+        *list = (struct eco_strs){v, list->n + 1};
+        ((struct eco_args_head *)args)->have |= bit_of(op, p);
+    }
+    return true;
+}
+
 int eco_args_set_json(const struct eco_op *op, void *args, struct eco_arena *arena,
                       const struct eco_json *object, bool native, struct eco_err *err)
 {
@@ -403,8 +440,13 @@ int eco_args_set_json(const struct eco_op *op, void *args, struct eco_arena *are
     }
     for (const struct eco_json *v = object->child; v; v = v->next) {
         const struct eco_param *p = eco_args_find(op, v->key, v->key_len);
-        if (!p || (!native && (p->flags & ECO_PF_NATIVE))) {
+        if (!p) {
             return eco_args_unknown(op, v->key, v->key_len, err);
+        }
+        if (!native && (p->flags & ECO_PF_NATIVE)) {
+            return eco_err_set(
+                err, ECO_E_UNKNOWN_PARAM, p->name,
+                "'%s' reads or writes files: the command line has it, requests do not", p->name);
         }
         if (v->type == ECO_JSON_NULL) {
             continue;
@@ -443,6 +485,30 @@ bool eco_args_have(const struct eco_op *op, const void *args, size_t offset)
         }
     }
     return false;
+}
+
+static const struct eco_param *open_place(const struct eco_op *op, const void *args,
+                                          const char *choices)
+{
+    for (size_t i = 0; i < op->n_params; i++) {
+        const struct eco_param *p = &op->params[i];
+        bool fits = !choices || (p->choices && strcmp(p->choices, choices) == 0);
+        if ((p->flags & ECO_PF_POSITIONAL) && fits && !eco_args_have(op, args, p->offset)) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+const struct eco_param *eco_args_place(const struct eco_op *op, const void *args, const char *word)
+{
+    const char *kind = eco_choices_kind(word);
+    const struct eco_param *first = open_place(op, args, NULL);
+    if (!kind || !first || (first->choices && first->choices[0] != '@')) {
+        return first;
+    }
+    const struct eco_param *meant = open_place(op, args, kind);
+    return meant ? meant : first;
 }
 
 void eco_args_each_choice(const struct eco_param *p, void (*each)(void *to, const char *choice),

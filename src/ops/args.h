@@ -17,15 +17,25 @@ const struct eco_param *eco_args_find(const struct eco_op *op, const char *name,
 /** Sets one parameter from text (command line, query string). */
 int eco_args_set(const struct eco_op *op, void *args, struct eco_arena *arena,
                  const struct eco_param *p, const char *text, size_t len, struct eco_err *err);
+/** Adds a word to the parameter that takes all bare words; false when there is none. */
+bool eco_args_append(const struct eco_op *op, void *args, struct eco_arena *arena, const char *word,
+                     struct eco_err *err, int *rc);
 /** Sets all members of a JSON object. Native parameters are refused unless `native`. */
 int eco_args_set_json(const struct eco_op *op, void *args, struct eco_arena *arena,
                       const struct eco_json *object, bool native, struct eco_err *err);
 /** Required parameters are there and relations hold. Call once after the last set. */
 int eco_args_finish(const struct eco_op *op, void *args, struct eco_err *err);
+/** How many letters may be wrong in a word of this length for a suggestion to be one. */
+int eco_args_near(size_t len);
 /** The error for an unknown parameter name, with the nearest known one. */
 int eco_args_unknown(const struct eco_op *op, const char *name, size_t len, struct eco_err *err);
 /** True when the parameter at this member offset was given. */
 bool eco_args_have(const struct eco_op *op, const void *args, size_t offset);
+/**
+ * The parameter a bare word is meant for: the first open positional one, unless the word is plainly
+ * a precision or a card and that place is still open. NULL: no place left.
+ */
+const struct eco_param *eco_args_place(const struct eco_op *op, const void *args, const char *word);
 /** A bound of a range as people read it. */
 void eco_args_bound(double v, char out[ECO_NUM_MAX]);
 /** Calls `each` for every choice of a parameter (static or "@..." lists). */

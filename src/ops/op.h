@@ -154,7 +154,6 @@ struct eco_ctx {
     const struct eco_gpu *host_gpu; /* the card in this machine, or NULL */
     const char *host_gpu_name;      /* as the driver says it, or NULL */
     const char *visible_devices;    /* CUDA_VISIBLE_DEVICES as it is set, or NULL */
-    const char *visible_devices;    /* CUDA_VISIBLE_DEVICES as it is set, or NULL */
     /* Reads a model from a path; NULL where there are no files. */
     int (*open_model)(const char *path, struct eco_model *out, struct eco_err *err);
     /* Reads a whole file into the arena; NULL where there are no files. */

@@ -31,6 +31,7 @@ const struct eco_op eco_ops[] = {
                  "ecocompute estimate --params-b 7 --arch ada --calibration published\n"},
     {ROW(optimize, "which configuration should I deploy?"), .path = "/v1/optimize",
      .tool = "recommend_config", .batch = true, .view = eco_view_optimize,
+     .says_no = eco_optimize_says_no,
      .about =
          "Searches precision x batch x context (and cards) exhaustively within your budgets, and "
          "returns the best configuration, alternatives that really differ, the energy-latency "
@@ -71,17 +72,6 @@ const struct eco_op eco_ops[] = {
          "ecocompute ask \"How much will Mistral-7B on A800 cost me for 1 million requests per "
          "month?\"\n"
          "ecocompute ask --parse-only \"批大小32，上下文8k，A100 INT8 13B\" --json\n"},
-    {ROW(ask, "a question in English or Chinese"), .path = "/v1/ask", .tool = "ask", .batch = true,
-     .view = eco_view_ask, .says_no = eco_ask_says_no,
-     .about =
-         "Understands the question without a language model, prints the equivalent command first, "
-         "lists what it did not use, and answers. --parse-only stops after the understanding. "
-         "What the question leaves open is not guessed.",
-     .examples =
-         "ecocompute ask \"Is NF4 worth it for Qwen2.5-3B on an RTX 4090?\"\n"
-         "ecocompute ask \"How much will Mistral-7B on A800 cost me for 1 million requests per "
-         "month?\"\n"
-         "ecocompute ask --parse-only \"批大小32，上下文8k，A100 INT8 13B\" --json\n"},
     {ROW(audit, "energy traps in code"), .path = "/v1/audit", .tool = "audit_code",
      .view = eco_view_audit, .says_no = eco_audit_says_no,
      .about =
@@ -100,6 +90,16 @@ const struct eco_op eco_ops[] = {
               "energy.json, chart.svg and summary.md derived from the data set, with a basis other "
               "than measured and the reason.",
      .examples = "ecocompute measure TinyLlama-1.1B-Chat-v1.0 rtx4090 --out ecocompute-out\n"},
+    {ROW(engine, "the embedded decode engine by hand"), .view = eco_view_engine,
+     .about =
+         "bench: tokens per second, time to first token, time a step and bytes by tensor class of "
+         "each precision. generate: greedy token ids. perplexity: of token ids. Models are seeded "
+         "random weights in a known shape (synthetic:NAME), Hugging Face folders and GGUF files of "
+         "the Llama family.",
+     .examples = "ecocompute engine bench synthetic:SmolLM2-135M --precision FP16,NF4 "
+                 "--gen-tokens 4 --prompt-tokens 4 --runs 1\n"
+                 "ecocompute engine generate synthetic:SmolLM2-135M --precision Q8_0 --ids 1,2,3 "
+                 "--gen-tokens 4\n"},
     {ROW(doctor, "what can be measured here, and what is missing?"), .view = eco_view_doctor,
      .about =
          "Every power source with its state, the reason when it cannot be used and the command "

@@ -113,9 +113,21 @@ static const struct eco_param params_track[] = {
 };
 #undef ARGS
 
+#define ARGS struct eco_args_engine
+static const struct eco_param params_engine[] = {
+#include "args/args_engine.def"
+};
+#undef ARGS
+
 #define ARGS struct eco_args_version
 static const struct eco_param params_version[] = {
 #include "args/args_version.def"
+};
+#undef ARGS
+
+#define ARGS struct eco_args_audit
+static const struct eco_param params_audit[] = {
+#include "args/args_audit.def"
 };
 #undef ARGS
 

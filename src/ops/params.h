@@ -86,9 +86,17 @@ struct eco_args_track {
     struct eco_args_head head;
 #include "args/args_track.def"
 };
+struct eco_args_engine {
+    struct eco_args_head head;
+#include "args/args_engine.def"
+};
 struct eco_args_version {
     struct eco_args_head head;
 #include "args/args_version.def"
+};
+struct eco_args_audit {
+    struct eco_args_head head;
+#include "args/args_audit.def"
 };
 #undef P
 #undef G

@@ -305,6 +305,14 @@ static const struct eco_field fields_ask[] = {
 const struct eco_record eco_rec_ask = {"Ask", fields_ask, ECO_COUNT(fields_ask),
                                        sizeof(struct eco_res_ask), NULL};
 
+#define REC struct eco_res_measured
+static const struct eco_field fields_measured[] = {
+#include "records/rec_measured.def"
+};
+#undef REC
+const struct eco_record eco_rec_measured = {"Measured", fields_measured, ECO_COUNT(fields_measured),
+                                            sizeof(struct eco_res_measured), NULL};
+
 #define REC struct eco_res_source
 static const struct eco_field fields_source[] = {
 #include "records/rec_source.def"
@@ -353,6 +361,23 @@ static const struct eco_field fields_track[] = {
 #undef REC
 const struct eco_record eco_rec_track = {"Track", fields_track, ECO_COUNT(fields_track),
                                          sizeof(struct eco_res_track), "sources"};
+
+#define REC struct eco_res_engine_arm
+static const struct eco_field fields_engine_arm[] = {
+#include "records/rec_engine_arm.def"
+};
+#undef REC
+const struct eco_record eco_rec_engine_arm = {"EngineArm", fields_engine_arm,
+                                              ECO_COUNT(fields_engine_arm),
+                                              sizeof(struct eco_res_engine_arm), NULL};
+
+#define REC struct eco_res_engine
+static const struct eco_field fields_engine[] = {
+#include "records/rec_engine.def"
+};
+#undef REC
+const struct eco_record eco_rec_engine = {"Engine", fields_engine, ECO_COUNT(fields_engine),
+                                          sizeof(struct eco_res_engine), "arms"};
 
 #define REC struct eco_res_doctor
 static const struct eco_field fields_doctor[] = {
@@ -454,3 +479,29 @@ static const struct eco_field fields_fit[] = {
 #undef REC
 const struct eco_record eco_rec_fit = {"Fit", fields_fit, ECO_COUNT(fields_fit),
                                        sizeof(struct eco_res_fit), "curves"};
+
+#define REC struct eco_res_audit_finding
+static const struct eco_field fields_audit_finding[] = {
+#include "records/rec_audit_finding.def"
+};
+#undef REC
+const struct eco_record eco_rec_audit_finding = {"CodeFinding", fields_audit_finding,
+                                                 ECO_COUNT(fields_audit_finding),
+                                                 sizeof(struct eco_res_audit_finding), NULL};
+
+#define REC struct eco_res_audit_skip
+static const struct eco_field fields_audit_skip[] = {
+#include "records/rec_audit_skip.def"
+};
+#undef REC
+const struct eco_record eco_rec_audit_skip = {"CodeSkip", fields_audit_skip,
+                                              ECO_COUNT(fields_audit_skip),
+                                              sizeof(struct eco_res_audit_skip), NULL};
+
+#define REC struct eco_res_audit
+static const struct eco_field fields_audit[] = {
+#include "records/rec_audit.def"
+};
+#undef REC
+const struct eco_record eco_rec_audit = {"Audit", fields_audit, ECO_COUNT(fields_audit),
+                                         sizeof(struct eco_res_audit), "findings"};

@@ -123,6 +123,9 @@ struct eco_res_ask_size {
 struct eco_res_ask {
 #include "records/rec_ask.def"
 };
+struct eco_res_measured {
+#include "records/rec_measured.def"
+};
 struct eco_res_source {
 #include "records/rec_source.def"
 };
@@ -140,6 +143,12 @@ struct eco_res_track_row {
 };
 struct eco_res_track {
 #include "records/rec_track.def"
+};
+struct eco_res_engine_arm {
+#include "records/rec_engine_arm.def"
+};
+struct eco_res_engine {
+#include "records/rec_engine.def"
 };
 struct eco_res_doctor {
 #include "records/rec_doctor.def"
@@ -176,6 +185,16 @@ struct eco_res_hyper {
 };
 struct eco_res_fit {
 #include "records/rec_fit.def"
+};
+
+struct eco_res_audit_finding {
+#include "records/rec_audit_finding.def"
+};
+struct eco_res_audit_skip {
+#include "records/rec_audit_skip.def"
+};
+struct eco_res_audit {
+#include "records/rec_audit.def"
 };
 
 #undef R
@@ -222,6 +241,7 @@ extern const struct eco_record eco_rec_report;
 extern const struct eco_record eco_rec_ask_params;
 extern const struct eco_record eco_rec_ask_size;
 extern const struct eco_record eco_rec_ask;
+extern const struct eco_record eco_rec_measured;
 extern const struct eco_record eco_rec_source;
 extern const struct eco_record eco_rec_measure;
 extern const struct eco_record eco_rec_probe;
@@ -229,6 +249,7 @@ extern const struct eco_record eco_rec_replay;
 extern const struct eco_record eco_rec_track_row;
 extern const struct eco_record eco_rec_track;
 extern const struct eco_record eco_rec_doctor;
+extern const struct eco_record eco_rec_engine_arm, eco_rec_engine;
 extern const struct eco_record eco_rec_digest;
 extern const struct eco_record eco_rec_version;
 extern const struct eco_record eco_rec_stats;
@@ -240,5 +261,8 @@ extern const struct eco_record eco_rec_check_ecocompute;
 extern const struct eco_record eco_rec_curve;
 extern const struct eco_record eco_rec_hyper;
 extern const struct eco_record eco_rec_fit;
+extern const struct eco_record eco_rec_audit_finding;
+extern const struct eco_record eco_rec_audit_skip;
+extern const struct eco_record eco_rec_audit;
 
 #endif

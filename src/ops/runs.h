@@ -19,6 +19,7 @@ ECO_RUN(run_models);
 ECO_RUN(run_version);
 bool eco_data_says_no(const void *result); /* `data audit` found an error */
 /* ops_optimize.c */
+bool eco_optimize_says_no(const void *result); /* nothing keeps the budgets */
 ECO_RUN(run_optimize);
 /* ops_fit.c */
 ECO_RUN(run_fit);
@@ -27,10 +28,15 @@ ECO_RUN(run_ask);
 bool eco_ask_says_no(const void *result);
 /* ops_report.c */
 ECO_RUN(run_report);
+/* ops_audit.c */
+ECO_RUN(run_audit);
+bool eco_audit_says_no(const void *result); /* a finding reaches fail_on */
 /* ops_native.c */
 ECO_RUN(run_measure);
 /* ops_power.c */
 ECO_RUN(run_doctor);
+/* ops_engine.c */
+ECO_RUN(run_engine);
 ECO_RUN(run_replay);
 /* ops_track.c */
 ECO_RUN(run_track);
@@ -41,5 +47,10 @@ int eco_step_published(struct eco_ctx *ctx, const struct eco_args_estimate *a,
                        struct eco_res_estimate *out, struct eco_err *err);
 /** The whole default answer: shared by estimate, measure and report. */
 int eco_step_estimate(struct eco_question *q, struct eco_res_estimate *out, struct eco_err *err);
+
+/** ops_measure.c: `measure` with a workload. *measured: a power source was there; else nothing ran
+ * and the caller answers from the data set. */
+int eco_measure_here(struct eco_ctx *ctx, const struct eco_args_measure *args,
+                     struct eco_res_measure *out, bool *measured, struct eco_err *err);
 
 #endif

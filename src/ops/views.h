@@ -12,6 +12,7 @@ void eco_view_diagnose(struct eco_doc *d, const void *result);
 void eco_view_cost(struct eco_doc *d, const void *result);
 void eco_view_ask(struct eco_doc *d, const void *result);
 void eco_view_measure(struct eco_doc *d, const void *result);
+void eco_view_engine(struct eco_doc *d, const void *result);
 void eco_view_doctor(struct eco_doc *d, const void *result);
 void eco_view_replay(struct eco_doc *d, const void *result);
 void eco_view_track(struct eco_doc *d, const void *result);
@@ -20,6 +21,7 @@ void eco_view_data(struct eco_doc *d, const void *result);
 void eco_view_gpus(struct eco_doc *d, const void *result);
 void eco_view_models(struct eco_doc *d, const void *result);
 void eco_view_fit(struct eco_doc *d, const void *result);
+void eco_view_audit(struct eco_doc *d, const void *result);
 void eco_view_version(struct eco_doc *d, const void *result);
 
 #endif
