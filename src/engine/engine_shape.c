@@ -58,6 +58,11 @@ void eco_engine_rope_frequencies(const struct eco_rope *r, float *inv_freq)
             ramp = ramp < 0.0 ? 0.0 : ramp > 1.0 ? 1.0 : ramp;
             f = (1.0 - ramp) * f / r->factor + ramp * f;
         }
+        if (r->factors) {
+            float by;
+            memcpy(&by, (const char *)r->factors + sizeof(by) * (size_t)i, sizeof(by));
+            f /= (double)by;
+        }
         inv_freq[i] = (float)f;
     }
 }

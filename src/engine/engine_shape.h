@@ -20,7 +20,8 @@ struct eco_rope {
     enum eco_rope_kind kind;
     double factor, low_factor, high_factor;
     double original_context;
-    bool interleaved; /* pairs (2i, 2i + 1) as in GGUF's llama; else (i, i + dims / 2) */
+    const void *factors; /* [dims / 2] floats that divide the frequencies, or NULL */
+    bool interleaved;    /* pairs (2i, 2i + 1) as in GGUF's llama; else (i, i + dims / 2) */
 };
 
 struct eco_shape {

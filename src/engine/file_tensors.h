@@ -54,6 +54,9 @@ int eco_engine_files_source(struct eco_file_tensors *f, const char *file, const 
 /** A Hugging Face folder, a .gguf. On success `*files` has the tensors sorted. */
 int eco_engine_open_folder(const char *path, struct eco_shape *shape,
                            struct eco_file_tensors **files, struct eco_err *err);
+int eco_engine_open_gguf(const char *path, struct eco_shape *shape, struct eco_file_tensors **files,
+                         struct eco_err *err);
+extern const struct eco_names eco_engine_gguf_names;
 extern const struct eco_names eco_engine_hf_names, eco_engine_hf_names_gemma2;
 
 #endif

@@ -37,19 +37,23 @@ static enum eco_precision stored_precision(const struct eco_file_tensors *f, con
                                        : ECO_PREC_FP16;
 }
 
-static int open_folder(const char *path, struct eco_opened *out, struct eco_err *err)
+static int open_files(const char *path, bool folder, struct eco_opened *out, struct eco_err *err)
 {
     struct eco_opened o = {0};
     struct eco_file_tensors *files = NULL;
+    const struct eco_names *names = &eco_engine_gguf_names;
     int rc = eco_model_open(path, &o.model, err);
-    rc = rc ? rc : eco_engine_open_folder(path, &o.shape, &files, err);
+    if (rc == 0 && folder) {
+        rc = eco_engine_open_folder(path, &o.shape, &files, err);
+        names = o.shape.post_norms ? &eco_engine_hf_names_gemma2 : &eco_engine_hf_names;
+    } else if (rc == 0) {
+        rc = eco_engine_open_gguf(path, &o.shape, &files, err);
+    }
     if (rc) {
         return rc;
     }
-    o.stored = stored_precision(files, "model.embed_tokens.weight");
-    rc = eco_engine_files_source(
-        files, path, &o.shape,
-        o.shape.post_norms ? &eco_engine_hf_names_gemma2 : &eco_engine_hf_names, &o.source, err);
+    o.stored = folder ? stored_precision(files, "model.embed_tokens.weight") : o.model.stored;
+    rc = eco_engine_files_source(files, path, &o.shape, names, &o.source, err);
     if (rc) {
         eco_engine_files_free(files);
         return rc;
@@ -67,11 +71,12 @@ int eco_engine_open_model(const char *spec, uint64_t seed, bool with_source, str
     if (strncmp(spec, SYNTHETIC, sizeof(SYNTHETIC) - 1) == 0) {
         return open_synthetic(spec + sizeof(SYNTHETIC) - 1, seed, with_source, out, err);
     }
-    if (eco_file_is_dir(spec)) {
-        return open_folder(spec, out, err);
+    if (eco_file_exists(spec)) {
+        return open_files(spec, eco_file_is_dir(spec), out, err);
     }
-    return eco_err_set(err, ECO_E_NOT_FOUND, "model",
-                       "'%.100s': the engine takes synthetic:NAME or a Hugging Face folder", spec);
+    return eco_err_set(
+        err, ECO_E_NOT_FOUND, "model",
+        "'%.100s': the engine takes synthetic:NAME, a Hugging Face folder or a .gguf file", spec);
 }
 
 void eco_engine_opened_done(struct eco_opened *o)

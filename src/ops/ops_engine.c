@@ -1,0 +1,191 @@
+/* The embedded engine by hand: speed of each precision, greedy ids, perplexity. */
+#include "engine/engine.h"
+
+#include "runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct eco_err *err)
+{
+    return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Sorts v. */
+static struct eco_opt median(double *v, int64_t n)
+{
+    if (n == 0) {
+        return (struct eco_opt){0};
+    }
+    qsort(v, (size_t)n, sizeof(*v), by_value);
+    double m = n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
+    return (struct eco_opt){m, m > 0.0};
+}
+
+/* The prompt of every sequence: the asked ids, or seeded ones. */
+static int *make_prompt(struct eco_ctx *ctx, const struct eco_args_engine *a,
+                        const struct eco_decoder *e, int *n)
+{
+    *n = a->ids.n > 0 ? (int)a->ids.n : (int)a->prompt_tokens;
+    int *p = eco_arena_array(ctx->arena, (size_t)a->batch * (size_t)*n, sizeof(*p));
+    if (p && a->ids.n > 0) {
+        for (int64_t i = 0; i < a->batch * *n; i++) {
+            p[i] = (int)a->ids.v[i % *n];
+        }
+    } else if (p) {
+        eco_engine_prompt(e, (uint64_t)a->seed, *n, p);
+    }
+    return p;
+}
+
+static int bench(struct eco_ctx *ctx, const struct eco_args_engine *a, struct eco_decoder *e,
+                 struct eco_res_engine_arm *out, struct eco_err *err)
+{
+    int n = 0, *prompt = make_prompt(ctx, a, e, &n);
+    double *v = eco_arena_array(ctx->arena, 4 * (size_t)a->runs, sizeof(*v));
+    if (!prompt || !v) {
+        return no_memory(err);
+    }
+    double *rate = v, *tpot = v + a->runs, *ttft = tpot + a->runs, *pre = ttft + a->runs;
+    for (int64_t i = 0; i < a->runs; i++) {
+        struct eco_engine_timing t;
+        int rc = eco_engine_generate(e, prompt, n, (int)a->gen_tokens, NULL, NULL, &t, err);
+        if (rc) {
+            return rc;
+        }
+        rate[i] = t.decode_tokens_per_s;
+        tpot[i] = t.tpot_s * 1e3;
+        ttft[i] = t.ttft_s * 1e3;
+        pre[i] = t.prefill_tokens_per_s;
+    }
+    out->runs = a->runs;
+    out->tokens_per_s = median(rate, a->runs);
+    out->tokens_per_s_range = (struct eco_span){rate[0], rate[a->runs - 1], out->tokens_per_s.have};
+    out->tpot_ms = median(tpot, a->runs);
+    out->ttft_ms = median(ttft, a->runs);
+    out->prefill_tokens_per_s = median(pre, a->runs);
+    out->weights_gbps = (struct eco_opt){(double)eco_engine_info(e)->read_bytes_per_token * 1e-6 /
+                                             (out->tpot_ms.have ? out->tpot_ms.v : 1.0),
+                                         out->tpot_ms.have};
+    return 0;
+}
+
+static int generate(struct eco_ctx *ctx, const struct eco_args_engine *a, struct eco_decoder *e,
+                    struct eco_res_engine_arm *out, struct eco_err *err)
+{
+    int n = 0, gen = (int)a->gen_tokens, *prompt = make_prompt(ctx, a, e, &n);
+    int *ids = eco_arena_array(ctx->arena, (size_t)a->batch * (size_t)gen, sizeof(*ids));
+    struct eco_buf text = ECO_BUF_INIT;
+    if (!prompt || !ids) {
+        return no_memory(err);
+    }
+    int rc = eco_engine_generate(e, prompt, n, gen, ids, NULL, NULL, err);
+    for (int64_t i = 0; rc == 0 && i < a->batch * gen; i++) {
+        eco_buf_printf(&text, "%s%d", i == 0 ? "" : i % gen ? " " : "\n", ids[i]);
+    }
+    out->ids =
+        eco_buf_ok(&text) ? eco_arena_strdup(ctx->arena, eco_buf_str(&text), text.len) : NULL;
+    eco_buf_done(&text);
+    return rc ? rc : out->ids ? 0 : no_memory(err);
+}
+
+static int perplexity(struct eco_ctx *ctx, const struct eco_args_engine *a, struct eco_decoder *e,
+                      struct eco_res_engine_arm *out, struct eco_err *err)
+{
+    int n = 0, *text = make_prompt(ctx, a, e, &n);
+    int context = eco_engine_info(e)->context_tokens;
+    if (!text) {
+        return no_memory(err);
+    }
+    int window = a->window < context ? (int)a->window : context;
+    int rc =
+        eco_engine_perplexity(e, text, n, window, &out->perplexity.v, &out->scored_tokens, err);
+    out->perplexity.have = rc == 0;
+    return rc;
+}
+
+static void describe(struct eco_ctx *ctx, const struct eco_decoder *e, struct eco_res_engine *out,
+                     struct eco_res_engine_arm *arm)
+{
+    const struct eco_engine_info *i = eco_engine_info(e);
+    out->model = eco_step_fmt(ctx, "%s", i->model.name);
+    out->architecture = eco_step_fmt(ctx, "%s", i->architecture);
+    out->backend = eco_step_fmt(ctx, "%s", i->backend);
+    out->isa = eco_step_fmt(ctx, "%s", i->isa);
+    out->threads = i->threads;
+    out->cpus = i->cpus;
+    out->synthetic = i->synthetic;
+    out->warning = i->warning[0] ? eco_step_fmt(ctx, "%s", i->warning) : out->warning;
+    arm->precision = eco_precision_name(i->precision);
+    arm->batch = i->batch;
+    arm->linear_bytes = (int64_t)i->class_bytes[ECO_TENSOR_LINEAR];
+    arm->embedding_bytes = (int64_t)i->class_bytes[ECO_TENSOR_EMBEDDING];
+    arm->lm_head_bytes = (int64_t)i->class_bytes[ECO_TENSOR_LM_HEAD];
+    arm->norm_bytes = (int64_t)i->class_bytes[ECO_TENSOR_NORM];
+    arm->constant_bytes = (int64_t)i->class_bytes[ECO_TENSOR_CONSTANT];
+    arm->kv_bytes = (int64_t)i->kv_bytes;
+    arm->read_bytes = (int64_t)i->read_bytes_per_token;
+    arm->load_s = i->load_s;
+}
+
+static int run_arm(struct eco_ctx *ctx, const struct eco_args_engine *a, enum eco_precision p,
+                   struct eco_res_engine *out, struct eco_res_engine_arm *arm, struct eco_err *err)
+{
+    bool ok = true, scores = strcmp(a->action, "perplexity") == 0;
+    int64_t n = a->ids.n > 0 ? (int64_t)a->ids.n : a->prompt_tokens;
+    int64_t room = scores ? (a->window < n ? a->window : n) : n + a->gen_tokens;
+    struct eco_decoder *e = NULL;
+    struct eco_engine_options o = {
+        .model = a->model,
+        .precision = p,
+        .batch = (int)a->batch,
+        .context_tokens = room < ECO_ENGINE_MAX_CONTEXT ? (int)room : ECO_ENGINE_MAX_CONTEXT,
+        .threads = (int)a->threads,
+        .pin = a->pin,
+        .isa = eco_engine_isa_parse(a->isa, strlen(a->isa), &ok),
+        .seed = (uint64_t)a->seed};
+    int rc = eco_engine_open(&o, &e, err);
+    if (rc) {
+        return rc;
+    }
+    describe(ctx, e, out, arm);
+    if (strcmp(a->action, "bench") == 0) {
+        rc = bench(ctx, a, e, arm, err);
+    } else {
+        rc = scores ? perplexity(ctx, a, e, arm, err) : generate(ctx, a, e, arm, err);
+    }
+    eco_engine_close(e);
+    return rc;
+}
+
+int eco_run_engine(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+{
+    const struct eco_args_engine *a = args;
+    struct eco_res_engine *out = result;
+    size_t n = a->precision.n > 0 ? a->precision.n : 1;
+    struct eco_res_engine_arm *arms = eco_arena_array(ctx->arena, n, sizeof(*arms));
+    if (!arms) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        enum eco_precision p = ECO_PREC_NONE;
+        if (a->precision.n > 0) {
+            p = eco_precision_parse(a->precision.v[i], strlen(a->precision.v[i]));
+        }
+        int rc = run_arm(ctx, a, p, out, &arms[i], err);
+        if (rc) {
+            return rc;
+        }
+    }
+    out->arms = (struct eco_list){arms, n};
+    if (out->warning && ctx->warnings) {
+        eco_buf_printf(ctx->warnings, "%s\n", out->warning);
+    }
+    return 0;
+}
