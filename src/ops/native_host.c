@@ -8,7 +8,9 @@
 #include "power/power.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FILE_LIMIT ((size_t)64 << 20)
 
@@ -40,4 +42,12 @@ void eco_host_init(struct eco_ctx *ctx, struct eco_arena *arena)
     ctx->write_file = eco_file_write;
     ctx->now_unix_ms = eco_clock_unix_ms();
     ctx->timestamp = eco_clock_iso8601;
+}
+
+void eco_host_progress(const char *line)
+{
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r\033[K%s", line ? line : "");
+        fflush(stderr);
+    }
 }

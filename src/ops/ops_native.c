@@ -72,6 +72,13 @@ int eco_run_measure(struct eco_ctx *ctx, const void *args, void *result, struct 
 {
     const struct eco_args_measure *a = args;
     struct eco_res_measure *out = result;
+    bool measured = false;
+    if (a->workload || a->resume) {
+        int code = eco_measure_here(ctx, a, out, &measured, err);
+        if (code || measured) {
+            return code;
+        }
+    }
     struct eco_run_source *s = eco_arena_array(ctx->arena, MAX_SOURCES, sizeof(*s));
     struct eco_fallback *f = eco_arena_alloc(ctx->arena, sizeof(*f));
     if (!s || !f) {

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""A worker without a model, for tests: fake_worker.py [--token-s S] [--mode MODE] [--state FILE].
+"""A worker without a model, for tests: fake_worker.py [--token-s S] [--mode MODE] ….
 
-Speaks the line protocol of docs/measuring.md. A mode says how it misbehaves; FILE gets one line
-for each load, so that a test can see what was asked of it.
+Speaks the line protocol of docs/measuring.md. A mode says how it misbehaves; --state FILE gets
+one line for each load; --phases FILE tells a fake card what to draw.
 """
 import argparse
 import json
@@ -26,6 +26,13 @@ def raw(text):
     sys.stdout.flush()
 
 
+def phase(args, word):
+    """Tells a fake device what is going on, so that its power follows."""
+    if args.phases:
+        with open(args.phases, "a", encoding="utf-8") as f:
+            f.write(word + "\n")
+
+
 def stop_asked():
     """True when a line waits: during a window that can only be "stop"."""
     if not select.select([sys.stdin.buffer], [], [], 0)[0]:
@@ -37,6 +44,7 @@ def generate(args, state, request):
     window = request["op"] == "window"
     mode = args.mode if window else ""
     state["windows"] += window
+    phase(args, state["precision"])
     say(event="window_begin", t_mono_ns=time.monotonic_ns())
     total, per_token = 0, args.token_s * PRECISIONS[state["precision"]]
     for i in range(request["iterations"]):
@@ -75,6 +83,7 @@ def generate(args, state, request):
         for _ in range(request["iterations"]):
             say(event="iteration", iteration=99, tokens=0)
         say(event="iteration", iteration=99, tokens=0)
+    phase(args, "idle")
     sequences = 1 << 30 if mode == "sequences" else state["batch"]
     say(event="window_end", tokens=total, sequences=sequences, t_mono_ns=time.monotonic_ns())
 
@@ -85,6 +94,7 @@ def main():
     p.add_argument("--mode", default="")
     p.add_argument("--at", type=int, default=1)
     p.add_argument("--state")
+    p.add_argument("--phases")
     args = p.parse_args()
     state = {"precision": "FP16", "windows": 0, "batch": 1}
     if args.mode == "mute":
