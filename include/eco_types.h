@@ -64,10 +64,11 @@ enum eco_arch {
     X(FP16, "FP16", FP16, 16.0, FLOAT, "fp16 float16 f16 half 16bit gguf-f16")                     \
     X(FP8, "FP8", NONE, 8.0, FP8, "fp8 float8 fp8_e4m3 e4m3 float8weightonly w8a8-fp8")            \
     X(INT8_MIXED, "INT8-MIXED", INT8, 8.0, BNB_INT8,                                               \
-      "int8-mixed int8 int8_default int8_mixed 8bit load_in_8bit llm.int8 llm.int8() llm_int8")    \
+      "int8-mixed int8 int-8 8-bit int8_default int8_mixed 8bit load_in_8bit llm.int8 llm.int8() " \
+      "llm_int8")                                                                                  \
     X(INT8_PURE, "INT8-PURE", NONE, 8.0, BNB_INT8,                                                 \
       "int8-pure int8_pure pure-int8 int8-threshold-0")                                            \
-    X(NF4, "NF4", NF4, 4.5, BNB_NF4, "nf4 4bit load_in_4bit bnb4 bnb-nf4 bnb_4bit")                \
+    X(NF4, "NF4", NF4, 4.5, BNB_NF4, "nf4 4bit 4-bit load_in_4bit bnb4 bnb-nf4 bnb_4bit")          \
     X(NF4_DQ, "NF4-DQ", NONE, 4.127, BNB_NF4, "nf4-dq nf4_dq nf4dq nf4-double-quant")              \
     X(GPTQ_INT4, "GPTQ-INT4", NONE, 4.156, W4, "gptq-int4 gptq gptq_int4 gptq4")                   \
     X(GPTQ_INT8, "GPTQ-INT8", NONE, 8.156, W8, "gptq-int8 gptq_int8 gptq8")                        \
@@ -187,6 +188,12 @@ struct eco_gpu {
     const char *source;
     const char *note;
 };
+
+/** Bytes on the card: vendors' "24 GB" are 24 GiB. */
+static inline double eco_gpu_memory_bytes(const struct eco_gpu *gpu)
+{
+    return gpu->vram_gb * 1073741824.0;
+}
 
 /**
  * What a model is, by shape. Counts are parameters. Filled from a known name, config.json,

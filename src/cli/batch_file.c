@@ -49,7 +49,7 @@ static int answer(struct batch *b, const char *line, size_t len, struct eco_json
     return rc;
 }
 
-static int one_line(struct batch *b, const char *line, size_t len, long number, struct eco_err *err)
+static int one_line(struct batch *b, const char *line, size_t len, struct eco_err *err)
 {
     struct eco_json_writer w;
     struct eco_err why = {0};
@@ -57,14 +57,10 @@ static int one_line(struct batch *b, const char *line, size_t len, long number, 
     if (len && line[len - 1] == '\r') {
         len--;
     }
-    if (len == 0) {
-        return 0;
-    }
     eco_jw_init(&w, &b->out, 0);
     if (answer(b, line, len, &w, &why)) {
         b->out.len = mark;
         eco_jw_init(&w, &b->out, 0);
-        why.line = why.line ? number : 0; /* a position inside the file, not inside the line */
         eco_error_json(&why, &w);
     }
     eco_buf_putc(&b->out, '\n');
@@ -85,7 +81,8 @@ static int all_lines(struct batch *b, FILE *in, struct eco_buf *text, struct eco
         size_t done = 0;
         for (char *nl; (nl = memchr(text->data + done, '\n', text->len - done));) {
             int rc =
-                one_line(b, text->data + done, (size_t)(nl - text->data) - done, ++number, err);
+                one_line(b, text->data + done, (size_t)(nl - text->data) - done, err);
+            number++;
             if (rc) {
                 return rc;
             }
@@ -98,7 +95,7 @@ static int all_lines(struct batch *b, FILE *in, struct eco_buf *text, struct eco
                                   "a line is longer than %u bytes", LINE_MAX_BYTES);
         }
         if (got == 0) {
-            return one_line(b, text->data, text->len, ++number, err);
+            return text->len ? one_line(b, text->data, text->len, err) : 0;
         }
     }
 }

@@ -43,7 +43,7 @@ static const char *list_of(const char *param)
     static const char *const lists[][2] = {
         {"gpu", "ecocompute gpus"},
         {"gpus", "ecocompute gpus"},
-        {"model", "ecocompute models"},
+        {"model", "ecocompute models, or say a size: 7B, --params-b 7"},
         {"name", "ecocompute models"},
         {"arch", "ecocompute gpus"},
         {"region", "a country's name or code (France, DEU), or 'US average'"}};
@@ -55,11 +55,20 @@ static const char *list_of(const char *param)
     return NULL;
 }
 
+/* What a user typed comes back without the codes that would change his terminal. */
+static void put_plain(const char *text)
+{
+    for (; *text; text++) {
+        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
+    }
+}
+
 static int fail(const struct eco_err *err, const char *verb)
 {
     int code = err->code;
     bool placed = err->line > 0 && !strstr(err->message, "line ");
-    fprintf(stderr, "ecocompute: %s", err->message);
+    fputs("ecocompute: ", stderr);
+    put_plain(err->message);
     if (placed) {
         fprintf(stderr, " (line %ld, column %ld)", err->line, err->column);
     }
@@ -72,6 +81,42 @@ static int fail(const struct eco_err *err, const char *verb)
     }
     return eco_err_exit_status(code);
 }
+
+/* --ascii: the signs that texts use, spelled; anything else that is not ASCII becomes '?'. */
+static void to_ascii(struct eco_buf *b)
+{
+    static const char *const signs[][2] = {{"−", "-"},  {"•", "*"},  {"▲", "!"},  {"…", "..."},
+                                           {"★", "*"},  {"×", "x"},  {"≥", ">="}, {"≤", "<="},
+                                           {"“", "\""}, {"”", "\""}, {"–", "-"},  {"µ", "u"}};
+    struct eco_buf out = ECO_BUF_INIT;
+    for (const char *at = eco_buf_str(b); *at;) {
+        size_t i = 0;
+        while (i < ECO_COUNT(signs) && strncmp(at, signs[i][0], strlen(signs[i][0])) != 0) {
+            i++;
+        }
+        if (i < ECO_COUNT(signs)) {
+            eco_buf_puts(&out, signs[i][1]);
+            at += strlen(signs[i][0]);
+        } else if ((unsigned char)*at < 0x80) {
+            eco_buf_putc(&out, *at++);
+        } else {
+            eco_buf_putc(&out, '?');
+            for (at++; ((unsigned char)*at & 0xc0) == 0x80;) {
+                at++;
+            }
+        }
+    }
+    eco_buf_done(b);
+    *b = out;
+}
+
+static const char html_head[] =
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>ecocompute</title>\n"
+    "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 "
+    "1rem}"
+    "td,th{padding:.2rem .6rem;text-align:left}.num{text-align:right}.good{color:#0a6640}"
+    ".warn{color:#8a5a00}.bad{color:#a11}.quiet{color:#555}pre{overflow:auto}</style></"
+    "head><body>\n";
 
 static void render(const struct eco_op *op, const void *result, const struct cli_options *o,
                    struct eco_arena *arena, struct eco_buf *out)
@@ -94,6 +139,7 @@ static void render(const struct eco_op *op, const void *result, const struct cli
         eco_doc_init(&doc, ECO_DOC_MARKDOWN, out, arena, o->width);
         break;
     case CLI_HTML:
+        eco_buf_puts(out, html_head);
         eco_doc_init(&doc, ECO_DOC_HTML, out, arena, o->width);
         break;
     }
@@ -102,6 +148,12 @@ static void render(const struct eco_op *op, const void *result, const struct cli
     doc.quiet = o->quiet;
     op->view(&doc, result);
     eco_doc_end(&doc);
+    if (o->format == CLI_HTML) {
+        eco_buf_puts(out, "</body></html>\n");
+    }
+    if (o->ascii && o->format == CLI_TABLE) {
+        to_ascii(out);
+    }
 }
 
 /* One run: arguments are set, results printed, warnings on stderr. */
@@ -164,8 +216,13 @@ static int run_op(const struct eco_op *op, int argc, char **argv, struct eco_ctx
 
 static int unknown_verb(const char *verb)
 {
+    if (verb[0] == '-') {
+        fprintf(stderr, "ecocompute: a command comes first, not '%.40s'; see: ecocompute help\n",
+                verb);
+        return 2;
+    }
     const char *best = NULL;
-    int nearest = 4;
+    int nearest = eco_args_near(strlen(verb)) + 1;
     for (size_t i = 0; i < eco_ops_count; i++) {
         int d = eco_str_distance(verb, strlen(verb), eco_ops[i].name, strlen(eco_ops[i].name), 3);
         if (d < nearest) {

@@ -2,32 +2,24 @@
  * Columns for the optimizer. Everything is asked once per card, precision and batch, at a few
  * contexts ("knots"). Between two knots memory (concave in the tokens) and step time (convex) are
  * straight lines wherever their middle lies on the chord, and asked directly elsewhere: exact. The
- * energies are nearly linear, since KV traffic is, and are interpolated.
+ * energies are nearly linear, since KV traffic is, and are interpolated. Where energy and time of a
+ * candidate imply more power than the card holds, both are reconciled (eco_physics_reconcile).
  */
 #include "core/optimize_fill.h"
 
 #include "core/latency.h"
+#include "core/reconcile.h"
+#include "eco_capability.h"
 #include "eco_memory.h"
 
 #include <math.h>
 
 #define GEN_DEFAULT 256
-#define CC_BF16 8.0
-#define CC_FP8 8.9
-#define CC_FP4 10.0
+#define J_PER_ROW 1000.0 /* the data are J per 1 000 tokens */
 
 bool eco_optimize_runs(enum eco_precision precision, const struct eco_gpu *gpu)
 {
-    double cc = gpu->compute_capability, need = 0;
-
-    if (precision == ECO_PREC_BF16) {
-        need = CC_BF16;
-    } else if (eco_precision_family(precision) == ECO_FAM_FP8) {
-        need = CC_FP8;
-    } else if (eco_precision_family(precision) == ECO_FAM_FP4) {
-        need = CC_FP4;
-    }
-    return !(cc > 0) || cc >= need;
+    return eco_precision_runs(precision, ECO_ENGINE_UNKNOWN, gpu, gpu->arch, NULL);
 }
 
 static bool is_16bit(enum eco_precision p)
@@ -93,7 +85,7 @@ struct eco_predict_query eco_optimize_predict_query(const struct eco_optimize_se
 double eco_optimize_room(const struct eco_gpu *gpu, int n_gpus, const struct eco_model *model,
                          const struct eco_workload *w, double total_bytes, double weights_bytes)
 {
-    double vram = gpu->vram_gb * 1e9 * n_gpus;
+    double vram = eco_gpu_memory_bytes(gpu) * n_gpus;
     double live = weights_bytes + w->batch * eco_memory_kv_bytes(model, mean_context(w));
 
     return fmax(total_bytes / vram, live / (ECO_OPTIMIZE_VRAM_SHARE * vram));
@@ -142,6 +134,7 @@ struct series {
 struct base {
     enum eco_engine engine;
     struct series j_per_1k, prefill_j; /* 16 bit; prefill of one request, near linear in it */
+    struct series sd;                  /* of ln j_per_1k */
 };
 
 /* A figure at the knots, and the segments in which it is a straight line. */
@@ -156,16 +149,19 @@ struct filler {
     const struct eco_physics *physics;
     struct knots k;
     size_t n;
-    bool want_energy, want_step, want_money;
+    bool want, want_money; /* energy and time are wanted together: each bounds the other */
 };
 
 /* One card, precision and batch: all that a row of contexts has in common. */
 struct row {
     size_t card, arm, batch_index;
     double batch;
-    double weights_bytes;
+    double weights_bytes, limit_w;
     struct series j_per_1k;
     struct line step_s, total_bytes;
+    bool have_sd; /* the spreads are asked for only where something must be reconciled */
+    struct series sd_energy;
+    double sd_time;
 };
 
 static void insert_knot(struct knots *k, double context)
@@ -249,15 +245,17 @@ static void fill_base(const struct filler *f, size_t card, size_t arm, double ba
     for (size_t i = 0; i < f->k.n; i++) {
         struct eco_workload w = eco_optimize_workload(f->s, card, arm, batch, f->k.context[i]);
         struct eco_energy e;
-        bool ok = f->want_energy && eco_energy_absolute(f->physics, f->s->model,
-                                                        f->s->cards[card].gpu, &w, &e, NULL) == 0;
+        bool ok = f->want && eco_energy_absolute(f->physics, f->s->model, f->s->cards[card].gpu, &w,
+                                                 &e, NULL) == 0;
         b->j_per_1k.at[i] = ok ? e.j_per_1k.median : NAN;
+        b->sd.at[i] = ok ? e.sd_ln : NAN;
         b->prefill_j.at[i] = ok ? e.prefill_j_per_1k * w.prompt_tokens / 1000.0 : NAN;
     }
 }
 
-/* ln of the energy ratio to 16 bit at each knot; NAN where it is not known. */
-static void fill_delta(const struct filler *f, const struct row *r, struct series *mu)
+/* ln of the energy ratio to 16 bit at each knot; NAN where it is not known. sd may be NULL. */
+static void fill_delta(const struct filler *f, const struct row *r, struct series *mu,
+                       struct series *sd)
 {
     const struct eco_optimize_setup *s = f->s;
     struct eco_workload w = eco_optimize_workload(s, r->card, r->arm, r->batch, f->k.context[0]);
@@ -269,10 +267,14 @@ static void fill_delta(const struct filler *f, const struct row *r, struct serie
         w = eco_optimize_workload(s, r->card, r->arm, r->batch, f->k.context[i]);
         context[i] = mean_context(&w);
         mu->at[i] = base ? 0.0 : NAN;
+        if (sd) {
+            sd->at[i] = base ? 0.0 : NAN;
+        }
     }
-    if (!base && f->want_energy && s->predictor) {
+    if (!base && f->want && s->predictor) {
         /* On an error the series stays unknown. */
-        (void)eco_predict_contexts(s->predictor, &q, context, (int)f->k.n, mu->at, NULL, NULL);
+        (void)eco_predict_contexts(s->predictor, &q, context, (int)f->k.n, mu->at,
+                                   sd ? sd->at : NULL, NULL);
     }
 }
 
@@ -280,8 +282,8 @@ static double step_at(const struct filler *f, const struct row *r, double contex
 {
     struct eco_workload w = eco_optimize_workload(f->s, r->card, r->arm, r->batch, context);
     struct eco_step step;
-    bool ok = f->want_step && eco_latency_step(f->physics, f->s->model, f->s->cards[r->card].gpu,
-                                               &w, &step, NULL) == 0;
+    bool ok = f->want && eco_latency_step(f->physics, f->s->model, f->s->cards[r->card].gpu, &w,
+                                          &step, NULL) == 0;
 
     return ok ? step.total_s : NAN;
 }
@@ -336,50 +338,109 @@ static void put(const struct filler *f, enum eco_optimize_metric m, double v)
 }
 
 /* Rent is paid by time, so a rented card needs the time of a request. */
-static double request_time(const struct filler *f, size_t card, const struct eco_workload *w)
+static double request_time(const struct filler *f, size_t card, const struct eco_workload *w,
+                           double slower_ln)
 {
     const struct eco_optimize_card *c = &f->s->cards[card];
     struct eco_latency l;
     bool ok = c->gpu_usd_per_hour > 0 &&
               eco_latency_predict(f->physics, f->s->model, c->gpu, w, &l, NULL) == 0;
 
-    return ok ? l.request_s.median : NAN;
+    return ok ? l.request_s.median + l.decode_s * expm1(slower_ln) : NAN;
 }
 
 static void put_money(const struct filler *f, size_t card, const struct eco_workload *w, double j,
-                      double prefill_j)
+                      double prefill_j, double slower_ln)
 {
     double prefill = w->prompt_tokens > 0 ? prefill_j * 1000.0 / w->prompt_tokens : 0.0;
     struct eco_cost cost;
-    bool ok = isfinite(j) && eco_optimize_cost_of(f->s, card, w, j, prefill,
-                                                  request_time(f, card, w), &cost, NULL) == 0;
+    bool ok =
+        isfinite(j) && eco_optimize_cost_of(f->s, card, w, j, prefill,
+                                            request_time(f, card, w, slower_ln), &cost, NULL) == 0;
 
     put(f, ECO_OPTIMIZE_COST, ok ? eco_optimize_usd(&cost) : NAN);
     put(f, ECO_OPTIMIZE_CARBON, ok ? cost.month.kgco2 : NAN);
 }
 
-static void put_candidate(struct filler *f, const struct row *r, size_t context_index,
+static void ask_spreads(const struct filler *f, struct row *r, const struct base *b,
+                        const struct eco_workload *w)
+{
+    struct series mu, sd;
+
+    fill_delta(f, r, &mu, &sd);
+    for (size_t i = 0; i < f->k.n; i++) {
+        r->sd_energy.at[i] = hypot(b->sd.at[i], sd.at[i]);
+    }
+    r->sd_time = eco_latency_sd(f->physics, f->s->cards[r->card].gpu, w);
+    r->have_sd = true;
+}
+
+struct point {
+    size_t seg;
+    double context, room;
+    double j_per_1k, step_s;
+    double slower_ln; /* by how much reconciling raised ln step_s */
+};
+
+/*
+ * As eco_physics_reconcile. A batch whose cache does not fit runs in waves, so that its throughput
+ * is that of the resident sequences; nothing else asks for it, hence the whole answer.
+ */
+static void reconcile(const struct filler *f, struct row *r, const struct base *b,
+                      const struct eco_workload *w, struct point *p)
+{
+    const struct eco_gpu *gpu = f->s->cards[r->card].gpu;
+    double tokens_per_s = r->batch / p->step_s, sd_wave = NAN, lower_ln;
+    struct eco_latency l;
+
+    if (!(p->j_per_1k * p->step_s > 0)) {
+        return; /* one of them is not known */
+    }
+    if (p->room > 1 && eco_latency_predict(f->physics, f->s->model, gpu, w, &l, NULL) == 0) {
+        tokens_per_s = l.tokens_per_s.median;
+        sd_wave = l.sd_ln_step;
+    }
+    double watts = p->j_per_1k / J_PER_ROW * tokens_per_s;
+    if (!(watts > r->limit_w)) {
+        return;
+    }
+    if (!r->have_sd) {
+        ask_spreads(f, r, b, w);
+    }
+    double sd_energy = between(&f->k, &r->sd_energy, p->seg, p->context);
+    double sd_time = isnan(sd_wave) ? r->sd_time : sd_wave;
+    if (eco_reconcile_split(log(watts / r->limit_w), sd_energy, sd_time, &lower_ln,
+                            &p->slower_ln)) {
+        p->j_per_1k *= exp(-lower_ln);
+        p->step_s *= exp(p->slower_ln);
+    }
+}
+
+static void put_candidate(struct filler *f, struct row *r, size_t context_index,
                           const struct base *b)
 {
     const struct eco_optimize_setup *s = f->s;
     double context = s->contexts[context_index];
-    size_t seg = segment_of(&f->k, context);
+    struct point p = {.seg = segment_of(&f->k, context), .context = context};
     struct eco_workload w = eco_optimize_workload(s, r->card, r->arm, r->batch, context);
-    double j = between(&f->k, &r->j_per_1k, seg, context);
-    double step_s = read_line(f, r, step_at, &r->step_s, seg, context);
-    double bytes = read_line(f, r, bytes_at, &r->total_bytes, seg, context);
+    double bytes = read_line(f, r, bytes_at, &r->total_bytes, p.seg, context);
 
+    p.j_per_1k = between(&f->k, &r->j_per_1k, p.seg, context);
+    p.step_s = read_line(f, r, step_at, &r->step_s, p.seg, context);
+    p.room =
+        eco_optimize_room(s->cards[r->card].gpu, w.n_gpus, s->model, &w, bytes, r->weights_bytes);
+    reconcile(f, r, b, &w, &p);
     f->c->label[f->n] = (struct eco_optimize_label){
         (uint16_t)r->card, (uint16_t)r->arm, (uint16_t)r->batch_index, (uint16_t)context_index};
-    put(f, ECO_OPTIMIZE_ENERGY, j);
+    put(f, ECO_OPTIMIZE_ENERGY, p.j_per_1k);
     put(f, ECO_OPTIMIZE_QUALITY, eco_optimize_quality(&s->arms[r->arm]));
-    put(f, ECO_OPTIMIZE_LATENCY, step_s);
-    put(f, ECO_OPTIMIZE_THROUGHPUT, r->batch / step_s);
+    put(f, ECO_OPTIMIZE_LATENCY, p.step_s);
+    put(f, ECO_OPTIMIZE_THROUGHPUT, r->batch / p.step_s);
     put(f, ECO_OPTIMIZE_MEMORY, bytes);
-    put(f, ECO_OPTIMIZE_ROOM,
-        eco_optimize_room(s->cards[r->card].gpu, w.n_gpus, s->model, &w, bytes, r->weights_bytes));
+    put(f, ECO_OPTIMIZE_ROOM, p.room);
     if (f->want_money) {
-        put_money(f, r->card, &w, j, between(&f->k, &b->prefill_j, seg, context));
+        put_money(f, r->card, &w, p.j_per_1k, between(&f->k, &b->prefill_j, p.seg, context),
+                  p.slower_ln);
     }
     f->n++;
 }
@@ -390,11 +451,12 @@ static void fill_row(struct filler *f, struct row *r, const struct base *b)
     bool window = s->model->sliding_window > 0; /* step time is then neither convex nor concave */
     struct series mu;
 
-    fill_delta(f, r, &mu);
+    fill_delta(f, r, &mu, NULL);
     for (size_t i = 0; i < f->k.n; i++) {
         r->j_per_1k.at[i] = b->j_per_1k.at[i] * exp(mu.at[i]);
     }
     r->weights_bytes = eco_memory_weight_bytes(s->model, s->arms[r->arm].precision);
+    r->limit_w = eco_reconcile_limit_w(s->cards[r->card].gpu, s->cards[r->card].n_gpus);
     probe(f, r, window, step_at, &r->step_s);
     probe(f, r, false, bytes_at, &r->total_bytes);
     for (size_t i = 0; i < s->n_contexts; i++) {
@@ -459,7 +521,9 @@ static void fill_card_batch(struct filler *f, size_t card, size_t batch)
     struct base base = {.engine = ECO_ENGINE_UNKNOWN};
 
     for (size_t arm = 0; arm < f->s->n_arms; arm++) {
-        if (!eco_optimize_runs(f->s->arms[arm].precision, f->s->cards[card].gpu)) {
+        const struct eco_gpu *gpu = f->s->cards[card].gpu;
+        if (!eco_precision_runs(f->s->arms[arm].precision, engine_of(&f->s->arms[arm]), gpu,
+                                gpu->arch, NULL)) {
             continue;
         }
         /* 16-bit energy depends on the engine, not on the precision: neighbours share it. */
@@ -483,8 +547,8 @@ int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optim
     }
     f.physics = f.physics ? f.physics : eco_physics_default();
     f.want_money = c->value[ECO_OPTIMIZE_COST] || c->value[ECO_OPTIMIZE_CARBON];
-    f.want_energy = c->value[ECO_OPTIMIZE_ENERGY] || f.want_money;
-    f.want_step = c->value[ECO_OPTIMIZE_LATENCY] || c->value[ECO_OPTIMIZE_THROUGHPUT];
+    f.want = f.want_money || c->value[ECO_OPTIMIZE_ENERGY] || c->value[ECO_OPTIMIZE_LATENCY] ||
+             c->value[ECO_OPTIMIZE_THROUGHPUT];
     f.k = choose_knots(s->contexts, s->n_contexts, s->gen_tokens ? s->gen_tokens : GEN_DEFAULT);
     for (size_t card = 0; card < s->n_cards; card++) {
         for (size_t batch = 0; batch < s->n_batches; batch++) {

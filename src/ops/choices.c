@@ -5,6 +5,15 @@
 
 #include <string.h>
 
+const char *eco_choices_kind(const char *word)
+{
+    struct eco_match match;
+    if (eco_precision_parse(word, strlen(word)) != ECO_PREC_NONE) {
+        return "@precision";
+    }
+    return eco_dataset_match_gpu(word, strlen(word), &match, NULL) == 0 ? "@gpu" : NULL;
+}
+
 void eco_choices_each(const char *list, void (*each)(void *to, const char *choice), void *to)
 {
     if (strcmp(list, "@gpu") == 0) {

@@ -1,5 +1,6 @@
 #include "fallback.h"
 
+#include "base/num.h"
 #include "dataset/dataset.h"
 #include "runs.h"
 
@@ -14,13 +15,22 @@ static const char *why_not_measured(struct eco_ctx *ctx, const struct eco_run_so
     for (size_t i = 0; i < n; i++) {
         if (strcmp(s[i].status, "unavailable") != 0) {
             return eco_step_fmt(ctx,
-                                "data set (%s is readable, but this version has no measuring "
-                                "workload yet)",
+                                "data set (%s is readable, but nothing was asked to generate "
+                                "tokens: --workload)",
                                 s[i].name);
         }
     }
     return eco_step_fmt(ctx, "data set (no usable power source: %s%s%s)", s[0].name,
                         s[0].reason ? ", " : "", s[0].reason ? s[0].reason : "");
+}
+
+/* Two decimals of a percentage say all that a band of tens of points can bear. */
+static struct eco_band rounded(const struct eco_band *b)
+{
+    return (struct eco_band){eco_num_round(b->median, 2), eco_num_round(b->lo50, 2),
+                             eco_num_round(b->hi50, 2),   eco_num_round(b->lo80, 2),
+                             eco_num_round(b->hi80, 2),   eco_num_round(b->lo95, 2),
+                             eco_num_round(b->hi95, 2)};
 }
 
 static void fill_predicted(struct eco_fallback *f, struct eco_run_predicted *p, bool baseline)
@@ -34,16 +44,16 @@ static void fill_predicted(struct eco_fallback *f, struct eco_run_predicted *p, 
     p->n_sessions = c->n_sessions;
     p->reason = f->estimate.reason;
     if (!baseline) {
-        p->delta_pct = c->delta_pct;
-        p->p_saves_frac = c->p_saves;
-        p->crossover_b = c->crossover.have ? c->crossover.median : (double)NAN;
+        p->delta_pct = rounded(&c->delta_pct);
+        p->p_saves_frac = eco_step_round(c->p_saves, 4);
+        p->crossover_b = c->crossover.have ? eco_step_round(c->crossover.median, 4) : (double)NAN;
     }
     if (a->have_energy) {
         const struct eco_energy *e = baseline ? &a->fp16 : &a->energy;
-        p->j_per_token = e->j_per_1k.median / 1e3;
-        p->j_per_token_lo95 = e->j_per_1k.lo95 / 1e3;
-        p->j_per_token_hi95 = e->j_per_1k.hi95 / 1e3;
-        p->base_j_per_token = a->fp16.j_per_1k.median / 1e3;
+        p->j_per_token = eco_step_round(e->j_per_1k.median / 1e3, 5);
+        p->j_per_token_lo95 = eco_step_round(e->j_per_1k.lo95 / 1e3, 5);
+        p->j_per_token_hi95 = eco_step_round(e->j_per_1k.hi95 / 1e3, 5);
+        p->base_j_per_token = eco_step_round(a->fp16.j_per_1k.median / 1e3, 5);
     }
 }
 

@@ -14,7 +14,7 @@ static const enum eco_precision options[] = {ECO_PREC_FP16, ECO_PREC_NF4};
 
 static bool fits(const struct eco_question *q, const struct eco_answer *a)
 {
-    return !q->gpu || a->memory.total_bytes <= q->gpu->vram_gb * 1e9;
+    return eco_step_fits(q, a);
 }
 
 /* The least energy among today's precision and the usual ones, of those that fit. */
@@ -75,6 +75,7 @@ static struct eco_opt difference(struct eco_opt a, struct eco_opt b)
 }
 
 static void fill_saving(struct eco_ctx *ctx, const struct eco_res_cost_option *now,
+                        const struct eco_res_cost_option *same,
                         const struct eco_res_cost_option *then, struct eco_res_cost *out)
 {
     out->saving_usd = difference(now->month_usd, then->month_usd);
@@ -83,15 +84,17 @@ static void fill_saving(struct eco_ctx *ctx, const struct eco_res_cost_option *n
     out->saving_pct = eco_some(eco_num_round(100.0 * (1.0 - then->month_kwh / now->month_kwh), 1));
     const char **v = eco_arena_array(ctx->arena, 3, sizeof(*v));
     size_t n = 0;
-    if (v && strcmp(now->precision, then->precision) != 0) {
-        v[n++] = eco_step_fmt(ctx, "%s instead of %s: less energy per token on this card and size",
-                              then->precision, now->precision);
+    if (v && strcmp(now->precision, same->precision) != 0) {
+        v[n++] = eco_step_fmt(ctx, "at today's batch %s instead of %s: %.3g %% less energy",
+                              same->precision, now->precision,
+                              100.0 * (1.0 - same->month_kwh / now->month_kwh));
     }
     if (v && now->batch != then->batch) {
-        v[n++] = eco_step_fmt(ctx,
-                              "batch %lld instead of %lld: the weights are read once for all "
-                              "sequences; needs that many requests in flight",
-                              (long long)then->batch, (long long)now->batch);
+        v[n++] =
+            eco_step_fmt(ctx,
+                         "batch %lld instead of %lld, in %s: the weights are read once for all "
+                         "sequences; needs that many requests in flight",
+                         (long long)then->batch, (long long)now->batch, then->precision);
     }
     out->changes = (struct eco_strs){v, n};
 }
@@ -128,8 +131,7 @@ int eco_run_cost(struct eco_ctx *ctx, const void *args, void *result, struct eco
     if (rc) {
         return rc;
     }
-    q.risk = &a->risk;
-    q.money = &a->money;
+    eco_step_circumstances(&q, &a->risk, &a->money);
     double batch = q.batch > BATCHED ? q.batch : BATCHED;
     rc = eco_step_answer(&q, q.precision, &now, err);
     rc = rc ? rc : best_at(&q, q.batch, &same, err);
@@ -142,7 +144,7 @@ int eco_run_cost(struct eco_ctx *ctx, const void *args, void *result, struct eco
         return rc;
     }
     out->options = (struct eco_list){rows, 3};
-    fill_saving(ctx, &rows[0], &rows[2], out);
+    fill_saving(ctx, &rows[0], &rows[1], &rows[2], out);
     out->verdict = verdict(ctx, out, rows);
     eco_step_fill_input(&q, &out->input);
     eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define MAX_CARDS 64
+#define MAX_SEARCHED 250000 /* about 50 MB of columns */
 #define MAX_ARMS 40
 #define MAX_FRONT_SHOWN 64
 
@@ -128,6 +129,9 @@ static int add_cards(const struct eco_args_optimize *a, struct eco_question *q, 
     if (a->gpus.n > MAX_CARDS) {
         return eco_err_set(err, ECO_E_TOO_LARGE, "gpus", "'gpus' has over %d members", MAX_CARDS);
     }
+    if (a->gpus.n && a->target.gpu) {
+        return eco_err_set(err, ECO_E_INVALID, "gpus", "give 'gpu' or 'gpus', not both");
+    }
     size_t n = 0;
     for (size_t i = 0; i < a->gpus.n; i++) {
         const struct eco_gpu *gpu;
@@ -210,6 +214,11 @@ static int add_query(const struct eco_args_optimize *a, struct search *s, struct
 static int search_all(struct eco_ctx *ctx, struct search *s, struct eco_err *err)
 {
     size_t n = eco_optimize_count(&s->setup), filled = 0;
+    if (n > MAX_SEARCHED) {
+        return eco_err_set(err, ECO_E_RANGE, "batches",
+                           "%zu candidates; one search takes up to %d: give fewer values", n,
+                           MAX_SEARCHED);
+    }
     if (n == 0) {
         return eco_err_set(err, ECO_E_TOO_LARGE, "batches", "the search space is empty or over %u",
                            ECO_OPTIMIZE_MAX_CANDIDATES);
@@ -217,8 +226,11 @@ static int search_all(struct eco_ctx *ctx, struct search *s, struct eco_err *err
     struct eco_optimize_columns c = {eco_arena_array(ctx->arena, n, sizeof(*c.label)), {NULL}};
     bool ok = c.label != NULL;
     for (int m = 0; m < ECO_OPTIMIZE_METRIC_COUNT; m++) {
-        c.value[m] = eco_arena_array(ctx->arena, n, sizeof(double));
-        ok = ok && c.value[m];
+        bool wanted = m < ECO_OPTIMIZE_COST || s->query.have[m] ||
+                      (m == ECO_OPTIMIZE_COST && s->query.objective == ECO_OPTIMIZE_MIN_COST) ||
+                      (m == ECO_OPTIMIZE_CARBON && s->query.objective == ECO_OPTIMIZE_MIN_CARBON);
+        c.value[m] = wanted ? eco_arena_array(ctx->arena, n, sizeof(double)) : NULL;
+        ok = ok && (!wanted || c.value[m]);
         s->table.value[m] = c.value[m];
     }
     size_t scratch_size = eco_optimize_scratch_size(n);
@@ -244,6 +256,7 @@ static void fill_config(const struct eco_optimize_config *c, struct eco_res_conf
     *out = (struct eco_res_config){
         .gpu = c->gpu->name,
         .precision = eco_precision_name(c->precision),
+        .engine = eco_engine_name(c->engine),
         .batch = (int64_t)c->batch,
         .context = (int64_t)c->context_tokens,
         .latency_ms_per_token = eco_step_round(c->latency.tpot_s.median * 1e3, 3),
@@ -334,6 +347,38 @@ static int fill_lists(struct eco_question *q, const struct search *s, struct eco
     return rc;
 }
 
+/* A broken budget by the name and unit the user gave it in. */
+static struct eco_res_miss miss_row(const struct search *s, enum eco_optimize_metric m)
+{
+    static const struct {
+        enum eco_optimize_metric metric;
+        const char *name;
+        double scale;
+    } words[] = {{ECO_OPTIMIZE_LATENCY, "max_latency_ms", 1e3},
+                 {ECO_OPTIMIZE_THROUGHPUT, "min_throughput", 1},
+                 {ECO_OPTIMIZE_MEMORY, "max_vram_gb", 1e-9},
+                 {ECO_OPTIMIZE_ENERGY, "max_energy_j_per_1k", 1},
+                 {ECO_OPTIMIZE_COST, "max_cost_usd", 1},
+                 {ECO_OPTIMIZE_QUALITY, "max_quality_loss_pct", 1},
+                 {ECO_OPTIMIZE_ROOM, "card memory, GB", 1}};
+    const struct eco_optimize_binding *b = &s->found.binding[m];
+    double scale = 1;
+    const char *name = eco_optimize_metric_name(m);
+    for (size_t i = 0; i < ECO_COUNT(words); i++) {
+        if (words[i].metric == m) {
+            name = words[i].name;
+            scale = words[i].scale;
+        }
+    }
+    if (m == ECO_OPTIMIZE_ROOM && s->setup.n_cards == 1) { /* a share says little: say gigabytes */
+        scale = eco_gpu_memory_bytes(s->cards[0].gpu) / 1e9;
+    }
+    return (struct eco_res_miss){
+        name, eco_step_round(b->limit * scale, 4),
+        isfinite(b->closest) ? eco_step_round(b->closest * scale, 4) : b->limit * scale,
+        isfinite(b->closest_excess) ? eco_step_round(100.0 * b->closest_excess, 3) : 100.0};
+}
+
 static int fill_misses(struct eco_ctx *ctx, const struct search *s, struct eco_res_optimize *out,
                        struct eco_err *err)
 {
@@ -347,10 +392,7 @@ static int fill_misses(struct eco_ctx *ctx, const struct search *s, struct eco_r
         const struct eco_optimize_binding *b = &s->found.binding[m];
         bool asked = s->query.have[m] || m == ECO_OPTIMIZE_ROOM;
         if (asked && !(b->closest_excess <= 0)) {
-            rows[n++] = (struct eco_res_miss){
-                eco_optimize_metric_name((enum eco_optimize_metric)m), b->limit,
-                isfinite(b->closest) ? eco_step_round(b->closest, 4) : b->limit,
-                isfinite(b->closest_excess) ? eco_step_round(100.0 * b->closest_excess, 3) : 100.0};
+            rows[n++] = miss_row(s, (enum eco_optimize_metric)m);
         }
     }
     out->misses = (struct eco_list){rows, n};
@@ -362,17 +404,24 @@ static const char *optimize_verdict(struct eco_question *q, const struct eco_res
     const struct eco_res_config *r = out->recommended;
     if (!r) {
         const struct eco_res_miss *m = out->misses.items;
-        return eco_step_fmt(q->ctx, "nothing fits all budgets%s%s",
-                            out->misses.n ? "; the nearest breaks " : "",
-                            out->misses.n ? m->budget : "");
+        return out->misses.n
+                   ? eco_step_fmt(q->ctx,
+                                  "nothing fits: the nearest needs %s %s where %s is the limit",
+                                  eco_step_num(q->ctx, m->best, 4), m->budget,
+                                  eco_step_num(q->ctx, m->limit, 4))
+                   : "nothing keeps all budgets";
     }
     const char *energy = r->energy_j_per_1k_tokens.have
-                             ? eco_step_fmt(q->ctx, "%s J per 1000 tokens, ",
+                             ? eco_step_fmt(q->ctx, "%s J per 1000 tokens ",
                                             eco_step_num(q->ctx, r->energy_j_per_1k_tokens.v, 4))
                              : "";
-    return eco_step_fmt(q->ctx, "deploy %s on %s at batch %lld: %s%.3g ms per token, %.4g GB",
+    const char *range = r->energy_ci.have ? eco_step_fmt(q->ctx, "(95 %% range %s to %s), ",
+                                                         eco_step_num(q->ctx, r->energy_ci.lo, 3),
+                                                         eco_step_num(q->ctx, r->energy_ci.hi, 3))
+                                          : "";
+    return eco_step_fmt(q->ctx, "deploy %s on %s at batch %lld: %s%s%.3g ms per token, %.4g GB",
                         r->precision, r->gpu ? r->gpu : eco_arch_name(q->arch), (long long)r->batch,
-                        energy, r->latency_ms_per_token, r->vram_gb);
+                        energy, range, r->latency_ms_per_token, r->vram_gb);
 }
 
 /* Traps and the bill of the recommended configuration. */
@@ -420,6 +469,11 @@ static void note_search(struct eco_question *q, const struct search *s)
         eco_step_note(q,
                       "a batch needs that many requests in flight at once: give --batches for what "
                       "your traffic fills");
+    }
+    if (q->engine == ECO_ENGINE_UNKNOWN && s->setup.arms == s->arms && s->setup.n_arms == 3) {
+        eco_step_note(
+            q, "searched: 16 bit and bitsandbytes on transformers; --engine vllm or llama.cpp "
+               "searches GPTQ, AWQ, FP8 or GGUF instead");
     }
     const struct eco_optimize_binding *room = &s->found.binding[ECO_OPTIMIZE_ROOM];
     if (room->n_over) {
@@ -709,6 +763,11 @@ static int optimize_default(struct eco_ctx *ctx, const struct eco_args_optimize 
     return rc || !a->svg ? rc : fill_chart(q, s, out, err);
 }
 
+bool eco_optimize_says_no(const void *result)
+{
+    return ((const struct eco_res_optimize *)result)->recommended == NULL;
+}
+
 int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
 {
     const struct eco_args_optimize *a = args;
@@ -723,8 +782,7 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
     if (rc) {
         return rc;
     }
-    q.risk = &a->risk;
-    q.money = &a->money;
+    eco_step_circumstances(&q, &a->risk, &a->money);
     out->objective = a->objective;
     out->calibration = published ? "published" : "ecocompute";
     struct lists lists = {0};

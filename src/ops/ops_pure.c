@@ -65,7 +65,7 @@ static void note_limits(struct eco_question *q, const struct eco_answer *a)
                       "only a size is known: layers and heads are interpolated between models of "
                       "similar size");
     }
-    if (q->gpu && a->memory.total_bytes > q->gpu->vram_gb * 1e9) {
+    if (!eco_step_fits(q, a)) {
         eco_step_note(q, "needs %.1f GB, %s has %g GB: it does not fit on one card",
                       a->memory.total_bytes / 1e9, q->gpu->name, q->gpu->vram_gb);
     }
@@ -106,7 +106,6 @@ int eco_step_estimate(struct eco_question *q, struct eco_res_estimate *out, stru
     }
     double above = a.change.delta_pct.median;
     note_limits(q, &a);
-    eco_step_implied_power(q, &a);
     fill_change(q, &a, out);
     out->calibration = "ecocompute";
     out->verdict = eco_step_verdict(q, &a);
@@ -158,8 +157,7 @@ int eco_run_estimate(struct eco_ctx *ctx, const void *args, void *result, struct
         rc = eco_step_load(&a->load, &q, err);
     }
     if (rc == 0) {
-        q.risk = &a->risk;
-        q.money = &a->money;
+        eco_step_circumstances(&q, &a->risk, &a->money);
         ctx->want_chart = ctx->want_chart || a->svg;
         rc = eco_step_estimate(&q, result, err);
     }
@@ -220,10 +218,11 @@ static void rank_answers(struct eco_answer *a, size_t n)
 }
 
 static void fill_compare_row(struct eco_question *q, const struct eco_answer *a, size_t rank,
-                             double best, bool trap, struct eco_res_compare_row *row)
+                             double best, double best_here, bool trap,
+                             struct eco_res_compare_row *row)
 {
     const struct eco_predict_answer *c = &a->change;
-    double excess = 100.0 * expm1(log_relative(a) - best);
+    double excess = 100.0 * expm1(log_relative(a) - best_here); /* on its own engine */
     *row = (struct eco_res_compare_row){
         .rank = (int64_t)rank,
         .precision = eco_precision_name(a->precision),
@@ -233,7 +232,7 @@ static void fill_compare_row(struct eco_question *q, const struct eco_answer *a,
             eco_span_of(eco_num_round(c->delta_pct.lo95, 1), eco_num_round(c->delta_pct.hi95, 1)),
         .efficiency_pct = eco_num_round(100.0 * exp(best - log_relative(a)), 0),
         .vram_gb = eco_some(eco_num_round(a->memory.total_bytes / 1e9, 2)),
-        .fits = !q->gpu || a->memory.total_bytes <= q->gpu->vram_gb * 1e9,
+        .fits = eco_step_fits(q, a),
         .basis = eco_basis_name(c->basis),
         .confidence = eco_confidence_name(c->confidence),
         .rows = a->baseline ? 0 : c->n_card,
@@ -276,7 +275,7 @@ static int compare_bill(struct eco_question *q, const struct eco_answer *a,
 static const char *compare_verdict(struct eco_question *q, const struct eco_answer *a, size_t n)
 {
     size_t first = 0;
-    while (first < n && q->gpu && a[first].memory.total_bytes > q->gpu->vram_gb * 1e9) {
+    while (first < n && !eco_step_fits(q, &a[first])) {
         first++;
     }
     if (first == n) {
@@ -310,7 +309,12 @@ static int compare_rows(struct eco_question *q, struct eco_answer *a, size_t n,
         if (rc) {
             return rc;
         }
-        fill_compare_row(q, &a[i], i + 1, log_relative(&a[0]), trap, &rows[i]);
+        size_t here = 0; /* ranked: the first of this engine is its best */
+        while (a[here].engine != a[i].engine) {
+            here++;
+        }
+        fill_compare_row(q, &a[i], i + 1, log_relative(&a[0]), log_relative(&a[here]), trap,
+                         &rows[i]);
         rc = compare_bill(q, &a[i], &rows[i], err);
         if (rc) {
             return rc;
@@ -331,6 +335,33 @@ static int compare_rows(struct eco_question *q, struct eco_answer *a, size_t n,
     return 0;
 }
 
+/* Engines differ in their 16-bit baselines: each engine's own is a row too. */
+static int add_baselines(struct eco_question *q, struct eco_answer *a, size_t *n, size_t cap,
+                         struct eco_err *err)
+{
+    size_t asked = *n;
+    bool wanted = false;
+    for (size_t i = 0; i < asked; i++) {
+        wanted |= a[i].baseline;
+    }
+    for (size_t i = 0; wanted && i < asked && *n < cap; i++) {
+        bool there = false;
+        for (size_t k = 0; k < *n; k++) {
+            there |= a[k].baseline && a[k].engine == a[i].engine;
+        }
+        if (!there) {
+            enum eco_engine was = q->engine;
+            q->engine = a[i].engine;
+            int rc = eco_step_answer(q, ECO_PREC_FP16, &a[(*n)++], err);
+            q->engine = was;
+            if (rc) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
 int eco_run_compare(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
 {
     const struct eco_args_compare *a = args;
@@ -345,15 +376,15 @@ int eco_run_compare(struct eco_ctx *ctx, const void *args, void *result, struct 
     if (rc == 0) {
         rc = precision_list(&a->precisions, list, &n, err);
     }
-    struct eco_answer *answers = eco_arena_array(ctx->arena, n + 1, sizeof(*answers));
+    struct eco_answer *answers = eco_arena_array(ctx->arena, 2 * n + 1, sizeof(*answers));
     if (rc || !answers) {
         return rc ? rc : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
-    q.risk = &a->risk;
-    q.money = &a->money;
+    eco_step_circumstances(&q, &a->risk, &a->money);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         rc = eco_step_answer(&q, list[i], &answers[i], err);
     }
+    rc = rc ? rc : add_baselines(&q, answers, &n, 2 * n, err);
     if (rc == 0) {
         rank_answers(answers, n);
         rc = compare_rows(&q, answers, n, out, err);
@@ -517,8 +548,7 @@ int eco_run_diagnose(struct eco_ctx *ctx, const void *args, void *result, struct
         rc = eco_step_precision(a->precision, ECO_PREC_FP16, "precision", &q.precision, err);
     }
     if (rc == 0) {
-        q.risk = &a->risk;
-        q.money = &a->money;
+        eco_step_circumstances(&q, &a->risk, &a->money);
         rc = diagnose_input(a, &q, &work, &in, err);
     }
     if (rc == 0) {

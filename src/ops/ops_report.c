@@ -120,8 +120,9 @@ static int build(struct eco_ctx *ctx, const struct eco_args_report *a, struct ec
 {
     struct eco_fallback f;
     struct eco_buf text = ECO_BUF_INIT;
-    int rc =
-        eco_fallback_prepare(ctx, &a->target, a->precision, (double)a->batch, NULL, 0, &f, err);
+    struct eco_args_target target = a->target;
+    target.model = target.model ? target.model : a->file; /* the first bare word is a model here */
+    int rc = eco_fallback_prepare(ctx, &target, a->precision, (double)a->batch, NULL, 0, &f, err);
     rc = rc ? rc : eco_report_build(&f.run, 1, &text, err);
     if (rc) {
         eco_buf_done(&text);

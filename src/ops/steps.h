@@ -59,6 +59,9 @@ struct eco_answer {
 int eco_step_target(struct eco_ctx *ctx, const struct eco_args_target *t, struct eco_question *q,
                     struct eco_err *err);
 int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct eco_err *err);
+/** What else is known of the deployment and its tariffs; after eco_step_load. */
+void eco_step_circumstances(struct eco_question *q, const struct eco_args_risk *risk,
+                            const struct eco_args_money *money);
 /** NULL text: `fallback`. */
 int eco_step_precision(const char *text, enum eco_precision fallback, const char *arg,
                        enum eco_precision *out, struct eco_err *err);
@@ -103,8 +106,8 @@ const struct eco_res_band *eco_step_band(struct eco_question *q, const struct ec
 const struct eco_res_energy *eco_step_energy(struct eco_question *q, const struct eco_answer *a);
 const struct eco_res_latency *eco_step_latency(struct eco_question *q, const struct eco_answer *a);
 /**
- * Mean board power that energy and speed imply together. Absent, with a note, where the two models
- * contradict each other: above the card's limit or below its idle. Never a limit used as power.
+ * Mean board power that energy and speed imply together. Absent where that is no possible power of
+ * this card. Never a limit used as power.
  */
 struct eco_opt eco_step_implied_power(struct eco_question *q, const struct eco_answer *a);
 const struct eco_res_memory *eco_step_memory(struct eco_question *q, const struct eco_answer *a);
@@ -115,6 +118,8 @@ void eco_step_provenance(struct eco_question *q, int n_points, int n_sessions,
                          struct eco_res_provenance *out);
 const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a);
 const char *eco_step_reason(struct eco_question *q, const struct eco_answer *a);
+/** True when it fits on one card, or no card is known. */
+bool eco_step_fits(const struct eco_question *q, const struct eco_answer *a);
 /** "RTX 4090", or "an ada card". */
 const char *eco_step_where(const struct eco_question *q);
 

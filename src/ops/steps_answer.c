@@ -114,19 +114,35 @@ static int answer_memory(struct eco_question *q, struct eco_answer *out, struct 
 /* Joules and seconds need the card's datasheet; without it they are absent, not an error. */
 static void answer_absolute(struct eco_question *q, struct eco_answer *out)
 {
-    struct eco_workload w = workload_of(q, out->precision);
+    struct eco_workload w = workload_of(q, out->precision), base = w;
     const struct eco_physics *ph = eco_physics_default();
-    struct eco_workload base = w;
+    struct eco_latency base_latency;
     base.precision = ECO_PREC_FP16;
     out->have_energy = eco_energy_absolute(ph, &q->model, card(q), &base, &out->fp16, NULL) == 0;
+    out->have_latency =
+        q->gpu && eco_latency_predict(ph, &q->model, q->gpu, &w, &out->latency, NULL) == 0;
+    if (out->have_energy && q->gpu &&
+        eco_latency_predict(ph, &q->model, q->gpu, &base, &base_latency, NULL) == 0) {
+        eco_physics_reconcile(q->gpu, 1, &out->fp16, &base_latency, NULL);
+    }
     if (out->have_energy && out->baseline) {
         out->energy = out->fp16;
+        out->latency = out->have_latency ? base_latency : out->latency;
     } else if (out->have_energy) {
         out->have_energy = eco_energy_quantized(&out->fp16, out->change.mu, out->change.sd,
                                                 &out->energy, NULL) == 0;
     }
-    out->have_latency =
-        q->gpu && eco_latency_predict(ph, &q->model, q->gpu, &w, &out->latency, NULL) == 0;
+    double shift_ln = 0.0;
+    if (out->have_energy && out->have_latency && !out->baseline) {
+        eco_physics_reconcile(q->gpu, 1, &out->energy, &out->latency, &shift_ln);
+    }
+    if (shift_ln > log(1.1)) {
+        eco_step_note(
+            q,
+            "%s at batch %g: energy and speed together would need %.0f %% of the %g W limit; "
+            "both were moved onto it, the less certain one more",
+            eco_precision_name(out->precision), q->batch, 100.0 * exp(shift_ln), q->gpu->tdp_w);
+    }
 }
 
 int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct eco_answer *out,
@@ -150,6 +166,11 @@ int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct
         answer_absolute(q, out);
     }
     return rc;
+}
+
+bool eco_step_fits(const struct eco_question *q, const struct eco_answer *a)
+{
+    return !q->gpu || a->memory.total_bytes <= eco_gpu_memory_bytes(q->gpu);
 }
 
 /* ---- traps --------------------------------------------------------------------------------- */
@@ -204,7 +225,7 @@ static void effects_of_run(struct eco_question *q, const struct eco_answer *a,
     if (q->batch == 1 && eco_batch_factor(NULL, a->engine, a->precision, 8.0, &up, NULL) == 0) {
         set_effect(r, ECO_EFFECT_BATCH_UP, log(up.ratio), up.sd_ln);
     }
-    double missing = q->gpu ? a->memory.total_bytes - q->gpu->vram_gb * 1e9 : 0.0;
+    double missing = q->gpu ? a->memory.total_bytes - eco_gpu_memory_bytes(q->gpu) : 0.0;
     if (missing > 0) {
         const double link_bytes_per_s = 25e9; /* PCIe 4.0 x16, achieved by host-to-device copies */
         if (eco_latency_factor_offload(NULL, &q->model, q->gpu, &w, missing, link_bytes_per_s,
@@ -310,6 +331,10 @@ static int tariff(struct eco_question *q, struct eco_cost_input *in, struct eco_
     if (m && m->price > 0) {
         in->price_usd_per_kwh = m->price;
         out->price_source = "given";
+    }
+    if (!isfinite(in->price_usd_per_kwh)) {
+        eco_step_note(q, "no electricity tariff is known for %s: give --price for dollars",
+                      region->name);
     }
     if (m && m->carbon_intensity > 0) {
         in->carbon_gco2_per_kwh = m->carbon_intensity;

@@ -141,8 +141,22 @@ static void stand_in(struct eco_question *q)
                                     .note = ""};
 }
 
+/* One card has one name: a list or a count is no card, however much of it is known. */
+static bool is_list(const char *name)
+{
+    const char *x = strpbrk(name, "xX");
+    bool count =
+        x && x > name && x[-1] >= '0' && x[-1] <= '9' && x[1] >= '1' && x[1] <= '9' && x[2] == '\0';
+    return strpbrk(name, ",;|&+") || strstr(name, " or ") || strstr(name, " and ") || count;
+}
+
 static int card_by_name(const char *name, struct eco_question *q, struct eco_err *err)
 {
+    if (is_list(name)) {
+        return eco_err_set(err, ECO_E_INVALID, "gpu",
+                           "'gpu' is one card, not '%.60s'; optimize takes several: --gpus a,b",
+                           name);
+    }
     struct eco_match match;
     int rc = eco_dataset_match_gpu(name, strlen(name), &match, err);
     if (rc == 0) {
@@ -250,6 +264,16 @@ int eco_step_target(struct eco_ctx *ctx, const struct eco_args_target *t, struct
     return rc;
 }
 
+void eco_step_circumstances(struct eco_question *q, const struct eco_args_risk *risk,
+                            const struct eco_args_money *money)
+{
+    q->risk = risk;
+    q->money = money;
+    if (risk && risk->eager && q->engine == ECO_ENGINE_UNKNOWN) {
+        q->engine = ECO_ENGINE_TRANSFORMERS; /* eager is PyTorch's word */
+    }
+}
+
 int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct eco_err *err)
 {
     q->batch = (double)l->batch;
@@ -259,6 +283,10 @@ int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct 
     q->context_tokens =
         q->context_given ? (double)l->ctx : (double)(l->prompt_tokens + l->gen_tokens);
     q->engine = l->engine ? eco_engine_parse(l->engine, strlen(l->engine)) : ECO_ENGINE_UNKNOWN;
+    if (q->context_given && q->context_tokens < (double)(l->prompt_tokens + l->gen_tokens)) {
+        eco_step_note(q, "a window of %g tokens does not hold %lld prompt + %lld generated tokens",
+                      q->context_tokens, (long long)l->prompt_tokens, (long long)l->gen_tokens);
+    }
     if (q->batch > ECO_PREDICT_MAX_BATCH) {
         return eco_err_set(err, ECO_E_RANGE, "batch",
                            "'batch' must be from 1 to %g sequences, not %g", ECO_PREDICT_MAX_BATCH,

@@ -53,9 +53,21 @@ static const char *what(const struct eco_question *q)
     return eco_step_fmt(q->ctx, "a model of %.4g billion parameters", q->model.params_b);
 }
 
+/* What nobody can run needs no firm word about its energy. */
+static const char *too_big(struct eco_question *q, const struct eco_answer *a)
+{
+    double need = a->memory.total_bytes / 1e9;
+    if (!q->gpu || eco_step_fits(q, a)) {
+        return "";
+    }
+    return eco_step_fmt(q->ctx, "does not fit on one %s (%.1f of %g GB); if it did: ", q->gpu->name,
+                        need, q->gpu->vram_gb);
+}
+
 const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a)
 {
     struct eco_ctx *ctx = q->ctx;
+    const char *big = too_big(q, a);
     const char *name = eco_precision_name(a->precision);
     const struct eco_band *d = &a->change.delta_pct;
     if (a->baseline) {
@@ -68,14 +80,14 @@ const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a)
     const char *place = eco_step_where(q);
     if (a->change.recommendation == ECO_REC_DEPENDS) {
         return eco_step_fmt(ctx,
-                            "%s may lower or raise the energy of %s on %s: %s %% per token, but "
+                            "%s%s may lower or raise the energy of %s on %s: %s %% per token, but "
                             "the 95 %% range (%s to %s %%) holds zero",
-                            name, what(q), place, mid, lo, hi);
+                            big, name, what(q), place, mid, lo, hi);
     }
-    return eco_step_fmt(ctx,
-                        "%s %s the energy of %s on %s: %s %% per token (95 %% range %s to %s %%)",
-                        name, a->change.recommendation == ECO_REC_QUANTIZE ? "lowers" : "raises",
-                        what(q), place, mid, lo, hi);
+    return eco_step_fmt(
+        ctx, "%s%s %s the energy of %s on %s: %s %% per token (95 %% range %s to %s %%)", big, name,
+        a->change.recommendation == ECO_REC_QUANTIZE ? "lowers" : "raises", what(q), place, mid, lo,
+        hi);
 }
 
 /* Why a kernel family behaves as it does; physics, not a measurement. */
@@ -117,12 +129,15 @@ const char *eco_step_reason(struct eco_question *q, const struct eco_answer *a)
     }
     double size = q->known_model ? (double)q->model.params_total / 1e9 : q->model.params_b;
     const char *why = mechanism(a->precision, c->delta_pct.median < 0);
-    if (c->crossover.have && c->crossover.median <= ECO_CROSSOVER_SHOWN_B) {
-        bool above = size >= c->crossover.median;
-        return eco_step_fmt(q->ctx,
-                            "the sign changes at about %.2g billion parameters on this card "
-                            "and this model is %s it (%.3g): %s",
-                            c->crossover.median, above ? "above" : "below", size, why);
+    bool above = size >= c->crossover.median;
+    bool agrees = (above == c->crossover.saves_above) == (c->delta_pct.median < 0);
+    if (c->crossover.have && agrees && c->crossover.median <= ECO_CROSSOVER_SHOWN_B) {
+        return eco_step_fmt(
+            q->ctx,
+            "on this card it saves %s about %s billion parameters and this model has "
+            "%.3g: %s",
+            c->crossover.saves_above ? "above" : "below",
+            eco_step_num(q->ctx, c->crossover.median, 2), size, why);
     }
     if (c->flip_batch.have) {
         return eco_step_fmt(q->ctx, "the sign changes at about batch %.2g; you run %g: %s",
@@ -218,16 +233,7 @@ struct eco_opt eco_step_implied_power(struct eco_question *q, const struct eco_a
         return (struct eco_opt){0};
     }
     double w = a->energy.j_per_1k.median / 1000.0 * a->latency.tokens_per_s.median;
-    if (w > q->gpu->tdp_w) {
-        eco_step_note(
-            q,
-            "%s at batch %g: energy and speed would imply %.0f W, above the %.0f W limit of "
-            "%s: one of the two models is off here, so trust ranks and ranges, not both "
-            "medians",
-            eco_precision_name(a->precision), q->batch, w, q->gpu->tdp_w, q->gpu->name);
-        return (struct eco_opt){0};
-    }
-    if (w < q->gpu->idle_w) {
+    if (w < q->gpu->idle_w || w > 1.01 * q->gpu->tdp_w) {
         return (struct eco_opt){0};
     }
     return eco_some(eco_step_round(w, 3));
@@ -245,7 +251,7 @@ const struct eco_res_memory *eco_step_memory(struct eco_question *q, const struc
             .kv_gb = eco_num_round(m->kv_bytes / 1e9, 2),
             .other_gb = eco_num_round((m->activation_bytes + m->overhead_bytes) / 1e9, 2),
             .card_gb = eco_some(card_gb),
-            .fits = !isfinite(card_gb) || m->total_bytes <= card_gb * 1e9,
+            .fits = eco_step_fits(q, a),
             .basis = eco_basis_name(m->basis)};
     }
     return out;
@@ -261,6 +267,7 @@ void eco_step_provenance(struct eco_question *q, int n_points, int n_sessions,
         .sessions = n_sessions,
         .citation = eco_step_fmt(q->ctx,
                                  "%d measured pairs from %d sessions of grades A to C; data: "
-                                 "EcoCompute, CC BY 4.0, doi:10.5281/zenodo.19647290",
+                                 "EcoCompute (CC BY 4.0, doi:10.5281/zenodo.19647290), ML.ENERGY, "
+                                 "LLM-Energy-Benchmark and others, see NOTICE",
                                  n_points, n_sessions)};
 }

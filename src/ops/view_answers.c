@@ -147,11 +147,11 @@ static void next_steps(struct eco_doc *d, const struct eco_res_estimate *r)
 void eco_view_estimate(struct eco_doc *d, const void *result)
 {
     const struct eco_res_estimate *r = result;
-    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     eco_doc_verdict(d, tone_of(r->recommendation), "%s", r->verdict);
     if (r->reason) {
         eco_doc_text(d, ECO_TONE_PLAIN, "Why: %s.", r->reason);
     }
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     chart(d, r->chart);
     eco_doc_heading(d, "Figures");
     if (strcmp(r->calibration, "published") == 0) {
@@ -369,8 +369,8 @@ void eco_view_diagnose(struct eco_doc *d, const void *result)
 void eco_view_cost(struct eco_doc *d, const void *result)
 {
     const struct eco_res_cost *r = result;
-    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     eco_doc_verdict(d, ECO_TONE_PLAIN, "%s", r->verdict);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     eco_doc_heading(d, "A month");
     eco_doc_table(d, "|precision|>batch|>J per 1k|>kWh|>$|>kg CO2|>$ a year|>rental $");
     for (size_t i = 0; i < r->options.n; i++) {

@@ -5,7 +5,7 @@
 #include "doc.h"
 #include "records.h"
 
-/** Traps that matter come before the verdict; the rest are told after it. */
+/** Traps that matter come right after the verdict; the rest are told at the end. */
 enum eco_view_when { ECO_VIEW_BEFORE, ECO_VIEW_AFTER };
 void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts, enum eco_view_when when);
 /** A cell with a number of so many digits, or empty. */

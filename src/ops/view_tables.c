@@ -14,7 +14,11 @@ static void one_row(struct eco_doc *d, const struct eco_res_data_row *r)
                r->backend ? r->backend : "engine not stated");
     if (r->energy_j_per_1k.have) {
         eco_doc_kv(d, "energy", "%s J per 1000 tokens, %s, %s",
-                   eco_doc_num(d, r->energy_j_per_1k.v, 6), r->boundary, r->power_basis);
+                   eco_doc_num(d, r->energy_j_per_1k.v, 6), r->boundary, r->energy_basis);
+    }
+    if (strcmp(r->energy_basis, "net") == 0 && r->energy_gross_j_per_1k.have) {
+        eco_doc_kv(d, "gross", "%s J per 1000 tokens with idle put back: what is fitted",
+                   eco_doc_num(d, r->energy_gross_j_per_1k.v, 6));
     }
     if (r->throughput_tok_s.have && r->power_w.have) {
         eco_doc_kv(d, "check", "%s W / %s tokens/s = %s J per 1000",
@@ -23,6 +27,9 @@ static void one_row(struct eco_doc *d, const struct eco_res_data_row *r)
     }
     if (r->delta_pct.have) {
         eco_doc_kv(d, "change", "%+.2f %% against %s", r->delta_pct.v, r->baseline_id);
+    }
+    if (r->delta_gross_pct.have && strcmp(r->energy_basis, "net") == 0) {
+        eco_doc_kv(d, "change, gross", "%s %%", eco_doc_signed(d, r->delta_gross_pct.v, 4));
     }
     eco_doc_kv(d, "grade", "%s%s", r->grade, r->excluded ? ": shown, never fitted" : "");
     if (r->n_trials.have) {
@@ -197,6 +204,8 @@ void eco_view_report(struct eco_doc *d, const void *result)
     const struct eco_res_report *r = result;
     if (r->written) {
         eco_doc_text(d, ECO_TONE_PLAIN, "wrote %s", r->written);
+    } else if (r->document && d->kind == ECO_DOC_HTML) {
+        eco_doc_pre(d, r->document);
     } else if (r->document) {
         eco_doc_raw(d, r->document);
     } else if (r->points.n) {
