@@ -1,0 +1,266 @@
+/* GGUF files of every tensor type, and files that lie. */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
+#include "eco_test.h"
+#include "engine/engine.h"
+#include "reference.h"
+#include "reference_gguf.h"
+
+#include <unistd.h>
+
+#define TOKENS 17
+
+static char folder[256], path[300];
+
+static int setup(void **state)
+{
+    const char *base = getenv("TMPDIR");
+    (void)state;
+    snprintf(folder, sizeof(folder), "%s/eco-files-XXXXXX", base ? base : P_tmpdir);
+    if (!mkdtemp(folder)) {
+        return -1;
+    }
+    snprintf(path, sizeof(path), "%s/model.gguf", folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void write_bytes(const unsigned char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static const struct ref_config llama = {.type = "llama",
+                                        .hidden = 256,
+                                        .heads = 4,
+                                        .kv_heads = 2,
+                                        .head_dim = 64,
+                                        .inter = 512,
+                                        .vocab = 90,
+                                        .layers = 2,
+                                        .theta = 10000,
+                                        .eps = 1e-5};
+
+static double logit_error(const struct ref_model *m, enum eco_precision p, enum eco_engine_isa isa)
+{
+    struct eco_engine_options o = {
+        .model = path, .precision = p, .threads = 2, .context_tokens = 32, .isa = isa};
+    struct eco_err err = {0};
+    struct eco_decoder *e = NULL;
+    size_t n = (size_t)TOKENS * (size_t)m->c.vocab;
+    float *got = malloc(n * sizeof(float));
+    double *want = malloc(n * sizeof(double)), square = 0, scale = 0;
+    int ids[TOKENS];
+    for (int i = 0; i < TOKENS; i++) {
+        ids[i] = (i * 13 + 5) % m->c.vocab;
+    }
+    ref_logits(m, ids, TOKENS, want);
+    if (eco_engine_open(&o, &e, &err)) {
+        fail_msg("%s: %s (%s)", m->c.type, err.message, err.arg);
+    }
+    assert_int_equal(eco_engine_logits(e, ids, TOKENS, got, &err), 0);
+    for (size_t i = 0; i < n; i++) {
+        square += ((double)got[i] - want[i]) * ((double)got[i] - want[i]);
+        scale += want[i] * want[i];
+    }
+    eco_engine_close(e);
+    free(got);
+    free(want);
+    return sqrt(square / scale);
+}
+
+static void make(struct ref_model *m, const struct ref_config *c, int type)
+{
+    struct gguf_out o = {0};
+    ref_make(m, c, (uint64_t)type + 40);
+    gguf_make(m, type, &o);
+    write_bytes(o.data, o.len);
+    free(o.data);
+}
+
+/* To FP32 the codes must decode exactly; as stored, only activations and the cache are rounded. */
+static void test_types(void **state)
+{
+    static const struct {
+        int type;
+        double bound;
+    } types[] = {{T_F32, 1e-3},  {T_F16, 1e-3},  {T_BF16, 1e-3}, {T_Q8_0, 3e-2},
+                 {T_Q4_0, 2e-2}, {T_Q4_K, 1e-3}, {T_Q6_K, 1e-3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct ref_model m;
+        make(&m, &llama, types[i].type);
+        double exact = logit_error(&m, ECO_PREC_FP32, ECO_ENGINE_ISA_AUTO);
+        double stored = logit_error(&m, ECO_PREC_NONE, ECO_ENGINE_ISA_AUTO);
+        double scalar = logit_error(&m, ECO_PREC_NONE, ECO_ENGINE_ISA_SCALAR);
+        print_message("ggml type %2d: as FP32 %.2g, as stored %.2g, portable %.2g\n", types[i].type,
+                      exact, stored, scalar);
+        assert_true(exact < 3e-6);
+        assert_true(stored < types[i].bound);
+        assert_true(scalar < types[i].bound);
+        ref_done(&m);
+    }
+}
+
+static void test_architectures(void **state)
+{
+    static const struct ref_config others[] = {
+        {.type = "qwen2",
+         .hidden = 64,
+         .heads = 4,
+         .kv_heads = 2,
+         .head_dim = 16,
+         .inter = 96,
+         .vocab = 60,
+         .layers = 2,
+         .theta = 1e6,
+         .eps = 1e-6,
+         .qkv_bias = 1,
+         .tied = 1},
+        {.type = "qwen3",
+         .hidden = 64,
+         .heads = 4,
+         .kv_heads = 2,
+         .head_dim = 32,
+         .inter = 96,
+         .vocab = 60,
+         .layers = 2,
+         .theta = 1e6,
+         .eps = 1e-6,
+         .qk_norm = 1},
+        {.type = "phi3",
+         .hidden = 64,
+         .heads = 4,
+         .kv_heads = 4,
+         .head_dim = 16,
+         .inter = 96,
+         .vocab = 60,
+         .layers = 2,
+         .theta = 1e4,
+         .eps = 1e-5,
+         .fused = 1,
+         .window = 5},
+    };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct ref_model m;
+        make(&m, &others[i], T_F16);
+        assert_true(logit_error(&m, ECO_PREC_FP32, ECO_ENGINE_ISA_AUTO) < 3e-6);
+        ref_done(&m);
+    }
+}
+
+/* Quantized from the file's F32: errors of the size that the formats have, not more. */
+static void test_quantizing_a_file(void **state)
+{
+    static const struct {
+        enum eco_precision p;
+        double bound;
+    } arms[] = {{ECO_PREC_FP16, 2e-3},      {ECO_PREC_BF16, 2e-2},      {ECO_PREC_NF4, 0.4},
+                {ECO_PREC_NF4_DQ, 0.4},     {ECO_PREC_INT8_MIXED, 0.1}, {ECO_PREC_INT8_PURE, 0.1},
+                {ECO_PREC_GGUF_Q8_0, 0.05}, {ECO_PREC_GGUF_Q4_0, 0.6}};
+    struct ref_model m;
+    (void)state;
+    make(&m, &llama, T_F32);
+    for (size_t i = 0; i < sizeof(arms) / sizeof(arms[0]); i++) {
+        double fast = logit_error(&m, arms[i].p, ECO_ENGINE_ISA_AUTO);
+        double plain = logit_error(&m, arms[i].p, ECO_ENGINE_ISA_SCALAR);
+        print_message("%-10s rms error %.3g of the logits\n", eco_precision_name(arms[i].p), fast);
+        assert_true(fast < arms[i].bound);
+        assert_near(fast, plain, 0.02 * plain + 1e-4); /* the sets agree */
+    }
+    ref_done(&m);
+}
+
+/* A file cut anywhere, or with any byte of its head changed, opens or is refused; never more. */
+static void test_hostile(void **state)
+{
+    struct ref_config small = llama;
+    struct ref_model m;
+    struct gguf_out o = {0};
+    struct eco_err err;
+    int opened = 0, refused = 0;
+    (void)state;
+    small.hidden = 32;
+    small.heads = small.kv_heads = 2;
+    small.head_dim = 16;
+    small.inter = 32;
+    small.layers = 1;
+    small.vocab = 8;
+    ref_make(&m, &small, 9);
+    gguf_make(&m, T_Q8_0, &o);
+    for (size_t i = 0; i < 1400; i++) {
+        struct eco_engine_options opt = {
+            .model = path, .threads = 1, .context_tokens = 8, .memory_bytes = 64 << 20};
+        struct eco_decoder *e = NULL;
+        unsigned char *copy = malloc(o.len);
+        memcpy(copy, o.data, o.len);
+        size_t len = i < 400 ? o.len * i / 400 : o.len;
+        if (i >= 400) {
+            copy[(i - 400) * 2 % o.len] ^= (unsigned char)(i % 3 == 0   ? 0xff
+                                                           : i % 3 == 1 ? 0x80
+                                                                        : 1);
+        }
+        write_bytes(copy, len);
+        free(copy);
+        memset(&err, 0, sizeof(err));
+        if (eco_engine_open(&opt, &e, &err) == 0) {
+            int ids[2] = {1, 2};
+            float *logits =
+                malloc(2 * (size_t)eco_engine_info(e)->model.vocab * sizeof(float) + (1 << 20));
+            opened += eco_engine_logits(e, ids, 2, logits, &err) == 0;
+            free(logits);
+            eco_engine_close(e);
+        } else {
+            assert_true(err.message[0] != '\0');
+            refused++;
+        }
+    }
+    print_message("%d opened, %d refused\n", opened, refused);
+    assert_true(refused >= 400);
+    free(o.data);
+    ref_done(&m);
+}
+
+static void test_refusals(void **state)
+{
+    struct eco_engine_options o = {.model = "synthetic:Llama-2-7b-hf",
+                                   .precision = ECO_PREC_FP16,
+                                   .memory_bytes = UINT64_C(4000000000)};
+    struct eco_err err = {0};
+    struct eco_decoder *e = NULL;
+    uint64_t bytes = 0;
+    (void)state;
+    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_NO_MEMORY);
+    assert_non_null(strstr(err.message, "weights 13.48"));
+    assert_non_null(strstr(err.message, "4.00 GB are free"));
+    o.precision = ECO_PREC_NF4; /* 7B in NF4 stays within 6 GB */
+    assert_int_equal(eco_engine_need(&o, &bytes, &err), 0);
+    assert_true(bytes > 4000000000u && bytes < 6000000000u);
+    o.model = "synthetic:Qwen2-0.5B";
+    o.precision = ECO_PREC_GGUF_Q4_K_M;
+    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_UNSUPPORTED);
+    o.precision = ECO_PREC_FP16;
+    o.batch = 65;
+    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_RANGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_architectures),
+        cmocka_unit_test(test_quantizing_a_file),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
