@@ -186,9 +186,10 @@ struct eco_optimize_columns {
 /**
  * Computes the columns. Memory, latency and throughput are exact for every candidate; energies are
  * exact at up to ECO_OPTIMIZE_KNOTS contexts and interpolated between those when there are more (a
- * few percent at most; eco_optimize_describe is exact). Combinations a card cannot run (FP8 before
- * compute capability 8.9, FP4 before 10.0, BF16 before 8.0) or the model cannot hold (a context
- * over its window) are left out: *n_filled <= eco_optimize_count.
+ * few percent at most; eco_optimize_describe is exact). Energy and time are reconciled with the
+ * cards' power limit, as eco_physics_reconcile does. Combinations that do not run
+ * (eco_precision_runs) or that the model cannot hold (a context over its window) are left out:
+ * *n_filled <= eco_optimize_count.
  */
 #define ECO_OPTIMIZE_KNOTS 8
 int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optimize_columns *c,
@@ -206,8 +207,8 @@ struct eco_optimize_config {
     bool have_delta;                 /* against 16 bit at the same batch and context */
     struct eco_predict_answer delta; /* valid with have_delta */
     struct eco_latency latency;
-    /* Energy times throughput, NAN without energy. Over the card's own limit the energy and the
-     * latency model contradict each other, and both should be doubted. */
+    /* Energy times throughput, after eco_physics_reconcile: at most the cards' limit where that is
+     * known. NAN without energy. */
     double implied_power_w;
     double memory_bytes, weights_bytes, kv_bytes, room_share;
     double quality_loss_pct;                        /* NAN: not known */
@@ -216,7 +217,7 @@ struct eco_optimize_config {
 int eco_optimize_describe(const struct eco_optimize_setup *s, struct eco_optimize_label label,
                           struct eco_optimize_config *out, struct eco_err *err);
 
-/** False where the card's generation has no way to run the precision; true where not known. */
+/** eco_precision_runs for any engine: false where the card cannot; true where not known. */
 bool eco_optimize_runs(enum eco_precision precision, const struct eco_gpu *gpu);
 
 #ifdef __cplusplus

@@ -98,7 +98,7 @@ static bool is_double_quant(const struct eco_alert_request *r)
 
 static bool is_too_large(const struct eco_alert_request *r)
 {
-    return r->gpu != NULL && r->need_gb > r->gpu->vram_gb; /* false for NAN */
+    return r->gpu != NULL && r->need_gb * 1e9 > eco_gpu_memory_bytes(r->gpu); /* false for NAN */
 }
 
 static bool is_cache_off(const struct eco_alert_request *r)

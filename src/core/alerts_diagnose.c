@@ -162,7 +162,7 @@ static int add_hidden(struct context *c, const struct expect *base, struct eco_e
         c->cause[ECO_CAUSE_BATCH1] = e;
         c->cause[ECO_CAUSE_BATCH1].prior = 0.12;
     }
-    double factor, missing = (in->need_gb - in->gpu->vram_gb) * 1e9;
+    double factor, missing = in->need_gb * 1e9 - eco_gpu_memory_bytes(in->gpu);
     bool too_large = missing > 0;
     double ln_f = OFFLOAD_GUESS_LN;
     if (too_large && eco_latency_factor_offload(c->ph, in->model, in->gpu, &c->work, missing,

@@ -108,8 +108,8 @@ static double resident(const struct eco_model *model, const struct eco_gpu *gpu,
 {
     double tokens = w->prompt_tokens + w->gen_tokens / 2.0;
     double kv = eco_memory_kv_bytes(model, tokens);
-    double room =
-        gpu->vram_gb * GIGA * VRAM_SHARE * w->n_gpus - eco_memory_weight_bytes(model, w->precision);
+    double room = eco_gpu_memory_bytes(gpu) * VRAM_SHARE * w->n_gpus -
+                  eco_memory_weight_bytes(model, w->precision);
     if (!(kv > 0) || !isfinite(room) || room <= 0) {
         return w->batch;
     }
@@ -142,13 +142,13 @@ static int prefill(const struct eco_physics *ph, const struct eco_model *model,
     return 0;
 }
 
-/* sd of ln step time: the engine's own, wider where the fit saw nothing like it. */
-static double spread(const struct eco_engine_row *row, const struct eco_gpu *gpu,
-                     const struct eco_workload *w, bool have_peak)
+/* The engine's own spread, wider where the fit saw nothing like it. */
+double eco_latency_sd(const struct eco_physics *ph, const struct eco_gpu *gpu,
+                      const struct eco_workload *w)
 {
-    double sd = row->sd_ln;
+    double sd = eco_latency_row(ph, w->engine, w->precision, w->batch)->sd_ln;
     sd = w->n_gpus > 1 ? hypot(sd, SD_MULTI_GPU) : sd;
-    sd = have_peak ? sd : hypot(sd, SD_NO_PEAK);
+    sd = isfinite(eco_roofline_peak_flops(gpu)) ? sd : hypot(sd, SD_NO_PEAK);
     bool nvidia = strcmp(eco_arch_vendor(gpu->arch), "nvidia") == 0;
     return nvidia ? sd : hypot(sd, SD_OTHER_VENDOR);
 }
@@ -206,14 +206,13 @@ int eco_latency_predict(const struct eco_physics *ph, const struct eco_model *mo
         return rc;
     }
     const struct eco_engine_row *row = eco_latency_row(ph, w.engine, w.precision, now.batch);
-    double sd = spread(row, gpu, &w, isfinite(roof.compute_s));
     l.memory_s = step.memory_s;
     l.compute_s = step.compute_s;
     l.launch_s = step.launch_s;
     l.bound = step.bound;
     l.basis = ECO_BASIS_MODELLED;
     l.engine_known = row->engine == w.engine;
-    fill_bands(&l, &w, ttft_s, step.total_s, sd);
+    fill_bands(&l, &w, ttft_s, step.total_s, eco_latency_sd(ph, gpu, &now));
     rc = eco_roofline_floor(model, gpu, &now, &roof, err);
     if (rc != 0) {
         return rc;

@@ -20,6 +20,10 @@ const struct eco_engine_row *eco_latency_row(const struct eco_physics *ph, enum 
 const struct eco_batch_row *eco_batch_row_for(const struct eco_physics *ph, enum eco_engine engine,
                                               enum eco_precision precision);
 
+/** sd of ln step time that eco_latency_predict claims for a normalized workload, all resident. */
+double eco_latency_sd(const struct eco_physics *ph, const struct eco_gpu *gpu,
+                      const struct eco_workload *w);
+
 /** Time of one decode step in its parts, seconds; compute_s is 0 where the peak is not known. */
 struct eco_step {
     double memory_s, compute_s, launch_s, per_seq_s, total_s;

@@ -78,6 +78,7 @@ int eco_optimize_describe(const struct eco_optimize_setup *s, struct eco_optimiz
     }
     describe_energy(s, label.card, &w, &c);
     if (c.have_energy) {
+        (void)eco_physics_reconcile(c.gpu, w.n_gpus, &c.energy, &c.latency, NULL);
         c.implied_power_w = c.energy.j_per_1k.median / 1000.0 * c.latency.tokens_per_s.median;
     }
     if (c.have_energy &&

@@ -102,9 +102,9 @@ static void test_each_trap(void **state)
     assert_true(fires(&r, "unverified-build"));
     r.kv_cache_off = true;
     assert_true(fires(&r, "kv-cache-off"));
-    r.need_gb = 79.9;
+    r.need_gb = 85.8; /* 80 GiB are 85.9 GB */
     assert_false(fires(&r, "offload"));
-    r.need_gb = 80.1;
+    r.need_gb = 86.0;
     assert_true(fires(&r, "offload"));
 
     r = request(ECO_PREC_NF4_DQ, 1);

@@ -153,7 +153,13 @@ static void same(double column, double one, double rel, const char *what)
     }
 }
 
-/* `rel` bounds what is interpolated; memory and time never are. */
+static bool at_limit(const struct eco_optimize_config *c)
+{
+    return c->implied_power_w > c->gpu->tdp_w * (1 - 1e-9);
+}
+
+/* `rel` bounds what is interpolated: never memory, and time only where it was reconciled with an
+ * energy that is. */
 static void compare_all(const struct eco_optimize_setup *s, double rel)
 {
     for (size_t i = 0; i < out.n; i++) {
@@ -167,8 +173,9 @@ static void compare_all(const struct eco_optimize_setup *s, double rel)
         if (c.room_share <= 1.0) {
             /* What fits decodes together, so both latencies speak of the same batch. */
             assert_near(c.latency.batch_resident, c.batch, 0);
-            same(out.value[ECO_OPTIMIZE_LATENCY][i], c.latency.tpot_s.median, 1e-11, "latency");
-            same(out.value[ECO_OPTIMIZE_THROUGHPUT][i], c.latency.tokens_per_s.median, 1e-11,
+            double time_rel = at_limit(&c) ? fmax(rel, 1e-11) : 1e-11;
+            same(out.value[ECO_OPTIMIZE_LATENCY][i], c.latency.tpot_s.median, time_rel, "latency");
+            same(out.value[ECO_OPTIMIZE_THROUGHPUT][i], c.latency.tokens_per_s.median, time_rel,
                  "throughput");
             same(out.value[ECO_OPTIMIZE_COST][i], c.cost_usd_per_month, 3 * rel, "cost");
             same(out.value[ECO_OPTIMIZE_CARBON][i], c.carbon_kg_per_month, 3 * rel, "carbon");
@@ -206,6 +213,68 @@ static void test_interpolated_contexts_are_near(void **state)
     many[59] = first; /* any order */
     fill(&s);
     compare_all(&s, 0.02);
+}
+
+/* No candidate, fitting or not, implies more power than its card holds; some are on the bound. */
+static void test_no_power_over_the_limit(void **state)
+{
+    struct eco_model m = dense(80, 8192, 64, 8, 28672); /* 70B */
+    struct eco_optimize_setup s = plain(&m);
+    struct eco_optimize_config c;
+    int bound = 0;
+
+    (void)state;
+    fill(&s);
+    for (size_t i = 0; i < out.n; i++) {
+        double tdp = cards[out.label[i].card].gpu->tdp_w;
+        assert_int_equal(eco_optimize_describe(&s, out.label[i], &c, NULL), 0);
+        if (!c.have_energy) {
+            continue;
+        }
+        assert_true(c.implied_power_w <= tdp * (1 + 1e-9));
+        bound += at_limit(&c);
+        if (c.room_share <= 1) {
+            double watts =
+                out.value[ECO_OPTIMIZE_ENERGY][i] / 1000 * out.value[ECO_OPTIMIZE_THROUGHPUT][i];
+            assert_true(watts <= tdp * (1 + 1e-9));
+        }
+    }
+    assert_true(bound > 0);
+    /* Which columns are asked for changes none of them. */
+    struct eco_optimize_columns only = {.label = out.label};
+    static double alone[MAX];
+    size_t n;
+    for (int k = 0; k < 2; k++) {
+        int metric = k ? ECO_OPTIMIZE_ENERGY : ECO_OPTIMIZE_LATENCY;
+        memset(only.value, 0, sizeof only.value);
+        only.value[metric] = alone;
+        assert_int_equal(eco_optimize_fill(&s, &only, &n, NULL), 0);
+        assert_int_equal(n, out.n);
+        for (size_t i = 0; i < n; i++) {
+            same(alone[i], out.value[metric][i], 0, "alone");
+        }
+    }
+}
+
+/* A format is left out where the given engine has no kernels for it. */
+static void test_engines_have_formats(void **state)
+{
+    static const struct eco_optimize_arm odd[] = {
+        {ECO_PREC_FP16, ECO_ENGINE_VLLM, NAN},
+        {ECO_PREC_NF4, ECO_ENGINE_LLAMACPP, NAN},
+        {ECO_PREC_GGUF_Q4_K_M, ECO_ENGINE_TRANSFORMERS, NAN},
+    };
+    struct eco_model m = dense(32, 4096, 32, 8, 11008);
+    struct eco_optimize_setup s = plain(&m);
+
+    (void)state;
+    s.arms = odd;
+    s.n_arms = 3;
+    fill(&s);
+    assert_int_equal(out.n, 3 * 4 * 4);
+    for (size_t i = 0; i < out.n; i++) {
+        assert_int_equal(out.label[i].precision, 0);
+    }
 }
 
 static size_t index_of(size_t card, size_t arm, size_t batch, size_t context)
@@ -395,6 +464,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_columns_equal_descriptions),
         cmocka_unit_test(test_interpolated_contexts_are_near),
+        cmocka_unit_test(test_no_power_over_the_limit),
+        cmocka_unit_test(test_engines_have_formats),
         cmocka_unit_test(test_context_and_batch_cost_energy),
         cmocka_unit_test(test_money),
         cmocka_unit_test(test_too_big_for_the_card),
