@@ -223,4 +223,8 @@ void eco_loop_of_function(struct eco_scan *s, uint32_t function, struct eco_loop
             add_targets(s, name, l);
         }
     }
+    for (uint32_t i = 0; i < l->n; i++) { /* keeps its place, stands for no item */
+        bool self = strcmp(l->targets[i], "self") == 0 || strcmp(l->targets[i], "cls") == 0;
+        l->targets[i] = self ? "" : l->targets[i];
+    }
 }
