@@ -2,7 +2,8 @@
 # Installs what ecocompute needs from Debian's packages, and only what is missing.
 #   scripts/setup.sh [build|test]     build (default): compile and run; test: all of ./test.sh
 # A part is "there" when the file or command that is really used is there, so a compiler that
-# came from elsewhere is left alone. Node and npm are never touched.
+# came from elsewhere is left alone. A Node that is there is never touched; test also fetches the
+# npm packages of package-lock.json (the audit's parser, the SARIF schema) into node_modules/.
 set -eu
 
 level=${1:-build}
@@ -51,9 +52,30 @@ if [ "$level" = test ]; then
     need clang-tidy-14 clang-tidy-14
     need cppcheck cppcheck
     need gcovr gcovr
+    command -v node >/dev/null 2>&1 || need npm npm   # brings Debian's Node where there is none
 fi
 
+# The sources that cmake/EcoTreeSitter.cmake compiles. Their install scripts are never run.
+npm_packages() {
+    [ "$level" = test ] || return 0
+    if cmp -s package-lock.json node_modules/.ecocompute-lock; then
+        return 0
+    fi
+    if ! command -v npm >/dev/null 2>&1; then
+        echo "setup: Node is here without npm: install npm for it; audit is not built in" >&2
+        return 1
+    fi
+    echo "setup: fetching the npm packages of package-lock.json"
+    npm ci --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null || {
+        echo "setup: npm could not fetch them; audit is not built in" >&2
+        return 1
+    }
+    cp package-lock.json node_modules/.ecocompute-lock
+}
+cd "$(dirname "$0")/.."
+
 if [ -z "$missing" ]; then
+    npm_packages || exit 1
     echo "setup: everything for '$level' is there"
     exit 0
 fi
@@ -95,4 +117,5 @@ if ! install; then
         exit 1
     fi
 fi
+npm_packages || exit 1
 echo "setup: done"
