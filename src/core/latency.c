@@ -102,9 +102,8 @@ int eco_latency_step(const struct eco_physics *ph, const struct eco_model *model
     return 0;
 }
 
-/* Sequences whose cache fits beside the weights; all of them where that is not known. */
-static double resident(const struct eco_model *model, const struct eco_gpu *gpu,
-                       const struct eco_workload *w)
+double eco_latency_resident(const struct eco_model *model, const struct eco_gpu *gpu,
+                            const struct eco_workload *w)
 {
     double tokens = w->prompt_tokens + w->gen_tokens / 2.0;
     double kv = eco_memory_kv_bytes(model, tokens);
@@ -196,7 +195,7 @@ int eco_latency_predict(const struct eco_physics *ph, const struct eco_model *mo
         return rc;
     }
     struct eco_workload now = w;
-    l.batch_resident = resident(model, gpu, &w);
+    l.batch_resident = eco_latency_resident(model, gpu, &w);
     now.batch = (int)l.batch_resident;
     rc = eco_latency_step(ph, model, gpu, &now, &step, err);
     if (rc == 0) {

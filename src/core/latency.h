@@ -20,6 +20,10 @@ const struct eco_engine_row *eco_latency_row(const struct eco_physics *ph, enum 
 const struct eco_batch_row *eco_batch_row_for(const struct eco_physics *ph, enum eco_engine engine,
                                               enum eco_precision precision);
 
+/** Sequences whose cache fits beside the weights, at most the batch; all where not known. */
+double eco_latency_resident(const struct eco_model *model, const struct eco_gpu *gpu,
+                            const struct eco_workload *w);
+
 /** sd of ln step time that eco_latency_predict claims for a normalized workload, all resident. */
 double eco_latency_sd(const struct eco_physics *ph, const struct eco_gpu *gpu,
                       const struct eco_workload *w);

@@ -159,7 +159,8 @@ struct row {
     double weights_bytes, limit_w;
     struct series j_per_1k;
     struct line step_s, total_bytes;
-    bool have_sd; /* the spreads are asked for only where something must be reconciled */
+    bool kernel_switches; /* between batch 1 and this one */
+    bool have_sd;         /* the spreads are asked for only where something must be reconciled */
     struct series sd_energy;
     double sd_time;
 };
@@ -382,33 +383,40 @@ struct point {
     double slower_ln; /* by how much reconciling raised ln step_s */
 };
 
+/* Throughput and its spread in waves, of a batch whose cache does not fit; as eco_latency_predict. */
+static double wave_tokens_per_s(const struct filler *f, const struct row *r, struct eco_workload w,
+                                double *sd_time)
+{
+    const struct eco_gpu *gpu = f->s->cards[r->card].gpu;
+    struct eco_step step;
+
+    w.batch = (int)eco_latency_resident(f->s->model, gpu, &w);
+    *sd_time = eco_latency_sd(f->physics, gpu, &w);
+    int rc = eco_latency_step(f->physics, f->s->model, gpu, &w, &step, NULL);
+    return rc == 0 ? w.batch / step.total_s : NAN;
+}
+
 /*
- * As eco_physics_reconcile. A batch whose cache does not fit runs in waves, so that its throughput
- * is that of the resident sequences; nothing else asks for it, hence the whole answer.
+ * As eco_physics_reconcile. Throughput grows with the batch on one row of the engine's table, so a
+ * wave is over the limit only if the whole batch would be, unless the kernel switches in between.
  */
 static void reconcile(const struct filler *f, struct row *r, const struct base *b,
                       const struct eco_workload *w, struct point *p)
 {
-    const struct eco_gpu *gpu = f->s->cards[r->card].gpu;
-    double tokens_per_s = r->batch / p->step_s, sd_wave = NAN, lower_ln;
-    struct eco_latency l;
+    double watts = p->j_per_1k / J_PER_ROW * r->batch / p->step_s, sd_time, lower_ln;
+    bool wave = p->room > 1;
 
-    if (!(p->j_per_1k * p->step_s > 0)) {
-        return; /* one of them is not known */
-    }
-    if (p->room > 1 && eco_latency_predict(f->physics, f->s->model, gpu, w, &l, NULL) == 0) {
-        tokens_per_s = l.tokens_per_s.median;
-        sd_wave = l.sd_ln_step;
-    }
-    double watts = p->j_per_1k / J_PER_ROW * tokens_per_s;
-    if (!(watts > r->limit_w)) {
-        return;
+    if (!(watts > r->limit_w) && !(wave && r->kernel_switches && watts > 0)) {
+        return; /* consistent, or not known */
     }
     if (!r->have_sd) {
         ask_spreads(f, r, b, w);
     }
+    sd_time = r->sd_time;
+    if (wave) {
+        watts = p->j_per_1k / J_PER_ROW * wave_tokens_per_s(f, r, *w, &sd_time);
+    }
     double sd_energy = between(&f->k, &r->sd_energy, p->seg, p->context);
-    double sd_time = isnan(sd_wave) ? r->sd_time : sd_wave;
     if (eco_reconcile_split(log(watts / r->limit_w), sd_energy, sd_time, &lower_ln,
                             &p->slower_ln)) {
         p->j_per_1k *= exp(-lower_ln);
@@ -456,6 +464,10 @@ static void fill_row(struct filler *f, struct row *r, const struct base *b)
         r->j_per_1k.at[i] = b->j_per_1k.at[i] * exp(mu.at[i]);
     }
     r->weights_bytes = eco_memory_weight_bytes(s->model, s->arms[r->arm].precision);
+    r->kernel_switches =
+        eco_latency_row(f->physics, engine_of(&s->arms[r->arm]), s->arms[r->arm].precision, 1) !=
+        eco_latency_row(f->physics, engine_of(&s->arms[r->arm]), s->arms[r->arm].precision,
+                        r->batch);
     r->limit_w = eco_reconcile_limit_w(s->cards[r->card].gpu, s->cards[r->card].n_gpus);
     probe(f, r, window, step_at, &r->step_s);
     probe(f, r, false, bytes_at, &r->total_bytes);
