@@ -1,5 +1,5 @@
-/* The CPU backend: the operations of backend.h over the kernels and the thread pool. */
-#include "backend.h"
+/* The CPU backend: the operations of engine_backend.h over the kernels and the thread pool. */
+#include "engine_backend.h"
 #include "half.h"
 #include "kernels.h"
 

@@ -2,7 +2,7 @@
 #ifndef ECO_ENGINE_FORWARD_H
 #define ECO_ENGINE_FORWARD_H
 
-#include "backend.h"
+#include "engine_backend.h"
 
 /** Work space of a pass over up to `tokens` tokens. */
 struct eco_scratch {

@@ -59,7 +59,7 @@ enum value_type {
 
 static const unsigned char value_bytes[GGUF_TYPES] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
-/* A place in the file; `bad` once something lay behind the end, and all reads are 0 from then on. */
+/* A place in the file; `bad` once something lay behind the end: reads are 0 from then on. */
 struct cursor {
     const unsigned char *data;
     size_t at, end;

@@ -1,6 +1,7 @@
 /*
- * Writes the reference's model as a GGUF file of any tensor type, from ggml's docs/gguf.md. Matrices
- * get random codes; what they decode to, by decoders of this file, becomes the reference's weights.
+ * Writes the reference's model as a GGUF file of any tensor type, from ggml's docs/gguf.md.
+ * Matrices get random codes; what they decode to, by decoders of this file, becomes the
+ * reference's weights.
  */
 #ifndef ECO_TEST_REFERENCE_GGUF_H
 #define ECO_TEST_REFERENCE_GGUF_H

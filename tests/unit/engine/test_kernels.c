@@ -3,7 +3,7 @@
  * format, odd shapes, one to many tokens.
  */
 #include "eco_test.h"
-#include "engine/backend.h"
+#include "engine/engine_backend.h"
 #include "engine/half.h"
 #include "engine/kernels.h"
 #include "engine/weights.h"

@@ -6,8 +6,8 @@
  * (attention), Zhang and Sennrich 2019 (RMSNorm), Su et al. 2021 (RoPE), Shazeer 2020 (SwiGLU),
  * Ainslie et al. 2023 (GQA).
  */
-#ifndef ECO_ENGINE_BACKEND_H
-#define ECO_ENGINE_BACKEND_H
+#ifndef ECO_ENGINE_ENGINE_BACKEND_H
+#define ECO_ENGINE_ENGINE_BACKEND_H
 
 #include "engine.h"
 #include "engine_shape.h"
