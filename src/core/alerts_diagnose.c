@@ -4,6 +4,7 @@
  * energy, since energy is their quotient and would count throughput twice.
  */
 #include "core/latency.h"
+#include "core/reconcile.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,10 +19,15 @@
 #define THROTTLE_POWER_LN (-0.45)
 #define NAMED_AT 0.4
 #define BATCH_FIX 8
+/* Bounds with room for a datasheet's rounding, a raised power limit, and a meter's own error. */
+#define OVER_ROOFLINE 1.05
+#define OVER_LIMIT 1.10
+#define UNDER_IDLE 0.5
 
 struct expect {
     bool have_speed, have_power;
     double ln_tps, sd_tps, ln_w, sd_w, prior;
+    struct eco_energy energy; /* valid with have_power, before a cause slows the run */
 };
 
 struct context {
@@ -34,11 +40,50 @@ struct context {
 
 const char *eco_cause_name(enum eco_cause c)
 {
-    static const char *const names[] = {"as-expected", "int8-mixed", "nf4",
-                                        "fp8-eager",   "batch-1",    "offload",
-                                        "no-cache",    "throttled",  "unknown",
-                                        "impossible"};
+    static const char *const names[] = {"as-expected", "int8-mixed", "nf4",      "fp8-eager",
+                                        "batch-1",     "offload",    "no-cache", "throttled",
+                                        "unknown",     "impossible"};
     return (unsigned)c < ECO_CAUSE_COUNT ? names[c] : "unknown";
+}
+
+static const char *const impossible_names[] = {"", "above-roofline", "above-power-limit",
+                                               "below-idle"};
+static const char *const impossible_texts[] = {
+    "",
+    "faster than the card can read the weights or multiply as described: check the figure, the "
+    "precision, the batch and the number of cards (drafted tokens count as well)",
+    "more power than the cards' limit: check the unit, the number of cards, and that the figure is "
+    "of the boards alone",
+    "far less power than idle cards draw: check the unit, and that the figure is not net of idle",
+};
+
+const char *eco_impossible_name(enum eco_impossible i)
+{
+    return (unsigned)i < 4u ? impossible_names[i] : "";
+}
+
+const char *eco_impossible_text(enum eco_impossible i)
+{
+    return (unsigned)i < 4u ? impossible_texts[i] : "";
+}
+
+const char *eco_verify_text(const char *id)
+{
+    static const char *const texts[][2] = {
+        {"remeasure", "change one thing, warm up, and measure again in the same session"},
+        {"check-throughput", "count generated tokens per second over a minute of steady decoding"},
+        {"check-power", "read the board power during decoding, without loading and idle time"},
+        {"report-the-run", "report the run with versions, command and figures: the data lack it"},
+        {"check-figures", "check units and meters: one of the figures breaks a physical bound"},
+        {"check-configuration",
+         "check what really runs: precision, batch, number of cards, drafted tokens"},
+    };
+    for (size_t i = 0; id != NULL && i < sizeof texts / sizeof texts[0]; i++) {
+        if (strcmp(texts[i][0], id) == 0) {
+            return texts[i][1];
+        }
+    }
+    return id;
 }
 
 const char *eco_cause_text(enum eco_cause c)
@@ -69,9 +114,9 @@ static const struct eco_diagnose_delta *delta_of(const struct eco_diagnose_input
     return NULL;
 }
 
-/* ln of J per 1k and its sd for a precision and batch; false where no estimate was given. */
-static bool energy_of(const struct context *c, enum eco_precision p, int batch, double *mu,
-                      double *sd)
+/* Energy of a precision and batch; false where no estimate was given. */
+static bool energy_of(const struct context *c, enum eco_precision p, int batch,
+                      struct eco_energy *out)
 {
     struct eco_workload w = c->work;
     struct eco_energy e;
@@ -82,9 +127,11 @@ static bool energy_of(const struct context *c, enum eco_precision p, int batch, 
         eco_energy_absolute(c->ph, c->in->model, c->in->gpu, &w, &e, NULL) != 0) {
         return false;
     }
-    *mu = e.mu_ln + (base || d == NULL ? 0 : d->mu_ln);
-    *sd = hypot(e.sd_ln, base || d == NULL ? 0 : d->sd_ln);
-    return true;
+    if (base || d == NULL) {
+        *out = e;
+        return true;
+    }
+    return eco_energy_quantized(&e, d->mu_ln, d->sd_ln, out, NULL) == 0;
 }
 
 static int expect_of(const struct context *c, enum eco_precision p, int batch, struct expect *out,
@@ -93,7 +140,6 @@ static int expect_of(const struct context *c, enum eco_precision p, int batch, s
     struct eco_workload w = c->work;
     struct eco_latency l;
     struct expect e = {0};
-    double mu, sd;
     w.precision = p;
     w.batch = batch;
     int rc = eco_latency_predict(c->ph, c->in->model, c->in->gpu, &w, &l, err);
@@ -101,11 +147,14 @@ static int expect_of(const struct context *c, enum eco_precision p, int batch, s
         return rc;
     }
     e.have_speed = true;
+    e.have_power = energy_of(c, p, batch, &e.energy);
+    if (e.have_power) {
+        (void)eco_physics_reconcile(c->in->gpu, w.n_gpus, &e.energy, &l, NULL);
+    }
     e.ln_tps = log(l.tokens_per_s.median);
     e.sd_tps = l.sd_ln_step;
-    e.have_power = energy_of(c, p, batch, &mu, &sd);
     if (e.have_power) {
-        e.ln_w = mu + e.ln_tps - log(J_PER_ROW);
+        e.ln_w = e.energy.mu_ln + e.ln_tps - log(J_PER_ROW);
         e.sd_w = SD_POWER_LN;
     }
     *out = e;
@@ -260,6 +309,9 @@ static void weigh(const struct context *c, const struct expect *base, struct eco
     double best = d->pattern[0].probability_frac;
     d->cause = best >= NAMED_AT ? d->pattern[0].cause : ECO_CAUSE_UNKNOWN;
     d->confidence = best >= 0.8 ? ECO_CONF_HIGH : best >= 0.5 ? ECO_CONF_MEDIUM : ECO_CONF_LOW;
+    if (d->cause == ECO_CAUSE_UNKNOWN) {
+        d->confidence = ECO_CONF_LOW; /* that nothing fits is no finding */
+    }
 }
 
 static void add_fix(struct eco_diagnose *d, const char *id, const char *text, const char *code,
@@ -324,8 +376,10 @@ static void fixes(const struct context *c, struct eco_diagnose *d)
         fix_precision(c, d, c->work.precision);
         break;
     case ECO_CAUSE_OFFLOAD:
-        add_fix(d, "fit-the-card", "take fewer bits, a shorter context or a card with more memory",
-                "BitsAndBytesConfig(load_in_4bit=True)", NAN, NAN);
+        add_fix(d, "fit-the-card",
+                "take whatever fits whole: fewer bits where those fit, a shorter context or more "
+                "memory",
+                "ecocompute optimize MODEL GPU", NAN, NAN);
         break;
     case ECO_CAUSE_NO_CACHE:
         if (eco_latency_factor_no_cache(c->ph, c->in->model, c->in->gpu, &c->work, &factor, NULL) ==
@@ -348,6 +402,11 @@ static void fixes(const struct context *c, struct eco_diagnose *d)
 
 static void steps(struct eco_diagnose *d)
 {
+    if (d->cause == ECO_CAUSE_IMPOSSIBLE) {
+        d->verify[d->n_verify++] = "check-figures";
+        d->verify[d->n_verify++] = "check-configuration";
+        return;
+    }
     d->verify[d->n_verify++] = "remeasure";
     d->verify[d->n_verify++] = "check-throughput";
     d->verify[d->n_verify++] = "check-power";
@@ -395,9 +454,8 @@ static int observe(const struct eco_diagnose_input *in, struct eco_diagnose *d, 
     return 0;
 }
 
-static void deviations(const struct context *c, const struct expect *base, struct eco_diagnose *d)
+static void deviations(const struct expect *base, struct eco_diagnose *d)
 {
-    double mu, sd;
     d->speed_dev_pct = d->energy_dev_pct = NAN;
     eco_physics_band(base->ln_tps, base->sd_tps, &d->expect_tokens_per_s);
     if (given(d->tokens_per_s)) {
@@ -406,15 +464,57 @@ static void deviations(const struct context *c, const struct expect *base, struc
                            d->tokens_per_s > d->expect_tokens_per_s.hi95;
     }
     d->expect_j_per_1k = (struct eco_band){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    if (!energy_of(c, c->work.precision, c->work.batch, &mu, &sd)) {
+    if (!base->have_power) {
         return;
     }
-    eco_physics_band(mu, sd, &d->expect_j_per_1k);
+    d->expect_j_per_1k = base->energy.j_per_1k;
     if (given(d->j_per_1k)) {
         d->energy_dev_pct = 100 * (d->j_per_1k / d->expect_j_per_1k.median - 1);
         d->energy_outside =
             d->j_per_1k < d->expect_j_per_1k.lo95 || d->j_per_1k > d->expect_j_per_1k.hi95;
     }
+}
+
+/* The first bound that the figures break. */
+static int find_impossible(const struct context *c, struct eco_diagnose *d, struct eco_err *err)
+{
+    const struct eco_gpu *gpu = c->in->gpu;
+    struct eco_roofline roof;
+    double limit_w = eco_reconcile_limit_w(gpu, c->work.n_gpus);
+    int rc = eco_roofline_floor(c->in->model, gpu, &c->work, &roof, err);
+    if (rc != 0) {
+        return rc;
+    }
+    double idle_w = gpu->idle_w > 0 ? gpu->idle_w * c->work.n_gpus : 0;
+    double idle_j_per_1k = J_PER_ROW * idle_w / roof.tokens_per_s_max;
+    d->impossible_bound = NAN;
+    if (d->tokens_per_s > OVER_ROOFLINE * roof.tokens_per_s_max) {
+        d->impossible = ECO_IMPOSSIBLE_ROOFLINE;
+        d->impossible_bound = roof.tokens_per_s_max;
+    } else if (d->power_w > OVER_LIMIT * limit_w) {
+        d->impossible = ECO_IMPOSSIBLE_POWER;
+        d->impossible_bound = limit_w;
+    } else if (d->power_w < UNDER_IDLE * idle_w) {
+        d->impossible = ECO_IMPOSSIBLE_IDLE;
+        d->impossible_bound = idle_w;
+    } else if (d->j_per_1k < UNDER_IDLE * idle_j_per_1k) {
+        d->impossible = ECO_IMPOSSIBLE_IDLE;
+        d->impossible_bound = idle_j_per_1k;
+    }
+    return 0;
+}
+
+/* No probability of a cause means anything for figures that cannot be true. */
+static void say_impossible(const struct expect *base, struct eco_diagnose *d)
+{
+    d->cause = ECO_CAUSE_IMPOSSIBLE;
+    d->confidence = ECO_CONF_HIGH;
+    d->n_patterns = 1;
+    d->pattern[0] = (struct eco_diagnose_pattern){
+        .cause = ECO_CAUSE_IMPOSSIBLE,
+        .probability_frac = 1,
+        .expect_tokens_per_s = exp(base->ln_tps),
+        .expect_j_per_1k = base->have_power ? base->energy.j_per_1k.median : NAN};
 }
 
 int eco_diagnose_run(const struct eco_diagnose_input *in, struct eco_diagnose *out,
@@ -437,18 +537,25 @@ int eco_diagnose_run(const struct eco_diagnose_input *in, struct eco_diagnose *o
     if (rc == 0) {
         rc = build(&c, &base, err);
     }
+    if (rc == 0) {
+        rc = find_impossible(&c, &d, err);
+    }
     if (rc != 0) {
         return rc;
     }
     c.obs_tps = d.tokens_per_s;
     c.obs_w = d.power_w;
-    deviations(&c, &base, &d);
+    deviations(&base, &d);
     if (!given(c.obs_tps) && !given(c.obs_w) && given(d.expect_j_per_1k.median)) {
         /* Energy alone: judge it at the power that the configuration should draw. */
         c.obs_tps = exp(base.ln_w) * J_PER_ROW / d.j_per_1k;
     }
-    weigh(&c, &base, &d);
-    fixes(&c, &d);
+    if (d.impossible != ECO_IMPOSSIBLE_NONE) {
+        say_impossible(&base, &d);
+    } else {
+        weigh(&c, &base, &d);
+        fixes(&c, &d);
+    }
     steps(&d);
     *out = d;
     return 0;

@@ -195,7 +195,71 @@ static void test_nothing_fits(void **state)
     struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 0.02, 390);
     struct eco_diagnose d = diagnose(&in);
     assert_int_equal(d.cause, ECO_CAUSE_UNKNOWN);
+    assert_int_equal(d.confidence, ECO_CONF_LOW); /* "nothing fits" is never a sure finding */
     assert_string_equal(d.verify[3], "report-the-run");
+}
+
+static void impossible(const struct eco_diagnose_input *in, enum eco_impossible what, double bound)
+{
+    struct eco_diagnose d = diagnose(in);
+    assert_int_equal(d.impossible, what);
+    if (what == ECO_IMPOSSIBLE_NONE) {
+        assert_int_not_equal(d.cause, ECO_CAUSE_IMPOSSIBLE);
+        assert_true(isnan(d.impossible_bound));
+        return;
+    }
+    assert_int_equal(d.cause, ECO_CAUSE_IMPOSSIBLE);
+    assert_int_equal(d.n_fixes, 0);
+    assert_near_rel(d.impossible_bound, bound, 0.02);
+    assert_true(strlen(eco_impossible_text(what)) > 20 && strlen(eco_impossible_name(what)) > 4);
+}
+
+static void test_impossible_figures(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 5000, NAN);
+    /* 7.1e9 16-bit weights at 2 039 GB/s: 143 tokens/s. */
+    impossible(&in, ECO_IMPOSSIBLE_ROOFLINE, 143.0);
+    in = run_of(ECO_PREC_FP16, 1, 5000, 300);
+    impossible(&in, ECO_IMPOSSIBLE_ROOFLINE, 143.0);
+    in = run_of(ECO_PREC_FP16, 1, 36, 900);
+    impossible(&in, ECO_IMPOSSIBLE_POWER, 400.0);
+    in = run_of(ECO_PREC_FP16, 1, 36, 420); /* a raised limit or a meter's error */
+    impossible(&in, ECO_IMPOSSIBLE_NONE, 0.0);
+    in = run_of(ECO_PREC_FP16, 1, 36, 5); /* idle power not known: no claim */
+    impossible(&in, ECO_IMPOSSIBLE_NONE, 0.0);
+    in = run_of(ECO_PREC_FP16, 1, 36, 5);
+    g.idle_w = 60;
+    impossible(&in, ECO_IMPOSSIBLE_IDLE, 60.0);
+    in = run_of(ECO_PREC_FP16, 1, 36, 45);
+    g.idle_w = 60;
+    impossible(&in, ECO_IMPOSSIBLE_NONE, 0.0);
+    in = run_of(ECO_PREC_FP16, 1, NAN, NAN); /* energy alone: idle power at the roofline's pace */
+    g.idle_w = 60;
+    in.j_per_1k = 20;
+    impossible(&in, ECO_IMPOSSIBLE_IDLE, 1000 * 60.0 / 143);
+    in = run_of(ECO_PREC_FP16, 1, NAN, NAN);
+    in.j_per_1k = 4334;
+    impossible(&in, ECO_IMPOSSIBLE_NONE, 0.0);
+    in = run_of(ECO_PREC_FP16, 1, 36, 700); /* two cards hold it */
+    w.n_gpus = 2;
+    impossible(&in, ECO_IMPOSSIBLE_NONE, 0.0);
+}
+
+static void test_every_step_has_a_text(void **state)
+{
+    static const char *const ids[] = {"remeasure",      "check-throughput", "check-power",
+                                      "report-the-run", "check-figures",    "check-configuration"};
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        assert_true(strchr(eco_verify_text(ids[i]), ' ') != NULL);
+    }
+    assert_string_equal(eco_verify_text("other"), "other");
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 5000, NAN);
+    struct eco_diagnose d = diagnose(&in);
+    for (size_t i = 0; i < d.n_verify; i++) {
+        assert_true(strchr(eco_verify_text(d.verify[i]), ' ') != NULL);
+    }
 }
 
 static void test_three_figures_that_disagree(void **state)
@@ -270,6 +334,8 @@ int main(void)
         cmocka_unit_test(test_throttled),
         cmocka_unit_test(test_the_third_figure_is_derived),
         cmocka_unit_test(test_nothing_fits),
+        cmocka_unit_test(test_impossible_figures),
+        cmocka_unit_test(test_every_step_has_a_text),
         cmocka_unit_test(test_three_figures_that_disagree),
         cmocka_unit_test(test_each_single_figure),
         cmocka_unit_test(test_without_an_estimate),
