@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define KEY_COLUMNS 21
+#define LEFT_OUT ((size_t)-1) /* the width of a column that is not shown */
 
 void eco_doc_init(struct eco_doc *d, enum eco_doc_kind kind, struct eco_buf *out,
                   struct eco_arena *arena, int width)
@@ -414,6 +415,8 @@ void eco_doc_table(struct eco_doc *d, const char *columns)
     d->n_columns = d->n_rows = d->cap_rows = 0;
     d->cells = NULL;
     for (const char *c = columns; *c && d->n_columns < ECO_DOC_MAX_COLUMNS;) {
+        d->extra[d->n_columns] = *c == '~';
+        c += *c == '~';
         d->right[d->n_columns] = *c == '>';
         c += *c == '>';
         size_t n = strcspn(c, "|");
@@ -446,20 +449,43 @@ void eco_doc_cell(struct eco_doc *d, const char *fmt, ...)
 
 static void table_text_row(struct eco_doc *d, const char *const *cell, const size_t *width)
 {
+    size_t last = 0;
+    for (size_t c = 0; c < d->n_columns; c++) {
+        last = width[c] != LEFT_OUT ? c : last;
+    }
     eco_buf_puts(d->out, "  ");
     for (size_t c = 0; c < d->n_columns; c++) {
         size_t w = eco_str_width(cell[c], strlen(cell[c]));
+        if (width[c] == LEFT_OUT) {
+            continue;
+        }
         int pad = w < width[c] ? (int)(width[c] - w) : 0;
-        bool last = c + 1 == d->n_columns;
         if (d->right[c]) {
             eco_buf_printf(d->out, "%*s%s", pad, "", cell[c]);
-        } else if (last) {
+        } else if (c == last) {
             eco_buf_puts(d->out, cell[c]);
         } else {
             eco_buf_printf(d->out, "%s%*s", cell[c], pad, "");
         }
-        eco_buf_puts(d->out, last ? "\n" : "  ");
+        eco_buf_puts(d->out, c == last ? "\n" : "  ");
     }
+}
+
+/* Leaves out extra columns, the last one first, until the table fits; how many. */
+static size_t narrow(struct eco_doc *d, size_t *width)
+{
+    size_t total = 0, left_out = 0;
+    for (size_t c = 0; c < d->n_columns; c++) {
+        total += width[c] + 2;
+    }
+    for (size_t c = d->n_columns; c-- > 0 && total > (size_t)d->width;) {
+        if (d->extra[c]) {
+            total -= width[c] + 2;
+            width[c] = LEFT_OUT;
+            left_out++;
+        }
+    }
+    return left_out;
 }
 
 static void table_text(struct eco_doc *d)
@@ -472,11 +498,18 @@ static void table_text(struct eco_doc *d)
             width[c] = w > width[c] ? w : width[c];
         }
     }
+    size_t left_out = narrow(d, width);
     color_on(d, tone_code(ECO_TONE_QUIET));
     table_text_row(d, d->header, width);
     color_off(d);
     for (size_t i = 0; i + d->n_columns <= d->n_rows; i += d->n_columns) {
         table_text_row(d, d->cells + i, width);
+    }
+    if (left_out) {
+        color_on(d, tone_code(ECO_TONE_QUIET));
+        eco_buf_printf(d->out, "  (%zu more column%s: a wider terminal, or --format csv)\n",
+                       left_out, left_out == 1 ? "" : "s");
+        color_off(d);
     }
 }
 

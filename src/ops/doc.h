@@ -27,7 +27,7 @@ struct eco_doc {
     /* the open table */
     size_t n_columns, n_rows, cap_rows;
     const char *header[ECO_DOC_MAX_COLUMNS];
-    bool right[ECO_DOC_MAX_COLUMNS];
+    bool right[ECO_DOC_MAX_COLUMNS], extra[ECO_DOC_MAX_COLUMNS];
     const char **cells;
     bool blank; /* the last thing written was a blank line */
     bool in_list;
@@ -47,7 +47,10 @@ void eco_doc_item(struct eco_doc *d, const char *fmt, ...) __attribute__((format
 /** "key   value" lines, aligned. */
 void eco_doc_kv(struct eco_doc *d, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/** columns: "name|>number column|…", '>' aligns right. */
+/**
+ * columns: "name|>number column|~extra|~>…": '>' aligns right, '~' marks what a narrow terminal may
+ * leave out (the last one first; a line says how many, Markdown and HTML keep all).
+ */
 void eco_doc_table(struct eco_doc *d, const char *columns);
 void eco_doc_cell(struct eco_doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void eco_doc_table_end(struct eco_doc *d);

@@ -356,7 +356,7 @@ void eco_step_fill_input(const struct eco_question *q, struct eco_res_input *out
         .shape = eco_basis_name(q->model.shape_basis),
         .gpu = q->gpu_name,
         .arch = eco_arch_name(q->arch),
-        .precision = eco_precision_name(q->precision),
+        .precision = q->precision == ECO_PREC_NONE ? NULL : eco_precision_name(q->precision),
         .batch = (int64_t)q->batch,
         .ctx = (int64_t)q->context_tokens,
         .prompt_tokens = q->prompt_tokens,

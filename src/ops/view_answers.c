@@ -99,7 +99,7 @@ static void anchors_table(struct eco_doc *d, const struct eco_list *anchors)
         return;
     }
     eco_doc_heading(d, "Measured pairs it leans on");
-    eco_doc_table(d, ">weight|card|model|precision|>size B|>batch|>change %|>n");
+    eco_doc_table(d, ">weight|card|model|~precision|~>size B|~>batch|>change %|>n");
     for (size_t i = 0; i < anchors->n; i++) {
         const struct eco_res_anchor *a = (const struct eco_res_anchor *)anchors->items + i;
         if (a->weight.have) {
@@ -189,16 +189,16 @@ static void config_row(struct eco_doc *d, const char *label, const struct eco_re
 }
 
 #define CONFIG_COLUMNS                                                                             \
-    "|card|precision|>batch|>context|>J per 1k|>change %|>ms/token|>tokens/s|>GB|>$ a month|>ppl " \
-    "%"
+    "|~card|precision|>batch|~>context|>J per 1k|>change %|>ms/token|~>tokens/s|>GB|"              \
+    "~>$ a month|~>ppl %"
 
 void eco_view_optimize(struct eco_doc *d, const void *result)
 {
     const struct eco_res_optimize *r = result;
-    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     eco_doc_verdict(d, r->recommended ? ECO_TONE_GOOD : ECO_TONE_BAD, "%s", r->verdict);
     eco_doc_text(d, ECO_TONE_PLAIN, "%lld of %lld candidates keep all budgets; objective %s.",
                  (long long)r->feasible_count, (long long)r->candidates, r->objective);
+    eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     eco_doc_heading(d, r->recommended ? "Recommended and alternatives" : "Nearest configuration");
     eco_doc_table(d, CONFIG_COLUMNS);
     if (r->recommended) {
@@ -237,9 +237,8 @@ void eco_view_optimize(struct eco_doc *d, const void *result)
 
 static void compare_table(struct eco_doc *d, const struct eco_res_compare *r)
 {
-    eco_doc_table(
-        d, ">rank|precision|engine|>change %|>95 % range|>J per 1k|>tokens/s|>ms/token|>GB|>W|"
-           ">$ a month|>ppl %|basis|>n here|mood");
+    eco_doc_table(d, ">rank|precision|engine|>change %|>95 % range|>J per 1k|>tokens/s|~>ms/token|"
+                     ">GB|~>W|~>$ a month|~>ppl %|~basis|~>n here|~mood");
     for (size_t i = 0; i < r->rows.n; i++) {
         const struct eco_res_compare_row *c = (const struct eco_res_compare_row *)r->rows.items + i;
         bool zero = !c->p_saves.have;
@@ -270,7 +269,7 @@ static void efficiency_bars(struct eco_doc *d, const struct eco_res_compare *r)
     for (size_t i = 0; i < r->rows.n; i++) {
         const struct eco_res_compare_row *c = (const struct eco_res_compare_row *)r->rows.items + i;
         int full = (int)(c->efficiency_pct / 100.0 * 40.0 + 0.5);
-        eco_buf_printf(&b, "%-14s", c->precision);
+        eco_buf_printf(&b, "%-12s %-13s", c->precision, c->engine);
         for (int k = 0; k < 40; k++) {
             eco_buf_puts(&b, k < full ? (d->ascii ? "#" : "█") : (d->ascii ? "." : "░"));
         }
@@ -372,7 +371,7 @@ void eco_view_cost(struct eco_doc *d, const void *result)
     eco_doc_verdict(d, ECO_TONE_PLAIN, "%s", r->verdict);
     eco_view_alerts(d, &r->alerts, ECO_VIEW_BEFORE);
     eco_doc_heading(d, "A month");
-    eco_doc_table(d, "|precision|>batch|>J per 1k|>kWh|>$|>kg CO2|>$ a year|>rental $");
+    eco_doc_table(d, "|precision|>batch|>J per 1k|>kWh|>$|>kg CO2|~>$ a year|~>rental $");
     for (size_t i = 0; i < r->options.n; i++) {
         const struct eco_res_cost_option *o =
             (const struct eco_res_cost_option *)r->options.items + i;

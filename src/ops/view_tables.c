@@ -80,7 +80,7 @@ void eco_view_data(struct eco_doc *d, const void *result)
         }
         return;
     }
-    eco_doc_table(d, "id|card|precision|>size B|>batch|>J per 1k|>change %|>n|grade");
+    eco_doc_table(d, "id|~card|~precision|~>size B|~>batch|>J per 1k|>change %|~>n|grade");
     for (size_t i = 0; i < r->rows.n; i++) {
         eco_doc_cell(d, "%s", rows[i].id);
         eco_doc_cell(d, "%s", rows[i].gpu);
@@ -106,7 +106,7 @@ void eco_view_gpus(struct eco_doc *d, const void *result)
         eco_doc_text(d, ECO_TONE_WARN, "no known card or class has this name");
         return;
     }
-    eco_doc_table(d, "name|card|class|>GB|>GB/s|>TFLOPS|>limit W|>idle W|>pairs");
+    eco_doc_table(d, "name|card|~class|>GB|>GB/s|~>TFLOPS|~>limit W|~>idle W|>pairs");
     for (size_t i = 0; i < r->gpus.n; i++) {
         const struct eco_res_gpu *g = (const struct eco_res_gpu *)r->gpus.items + i;
         eco_doc_cell(d, "%s", g->name);

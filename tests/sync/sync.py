@@ -29,6 +29,8 @@ GOOD = {
                 {"params_b": 7, "gpu": "a800", "precisions": ["FP16", "NF4-DQ"], "batch": 4}],
     "diagnose": [{"model": "Mistral-7B-v0.1", "gpu": "rtx4090d", "precision": "INT8", "throughput": 9.5,
                   "power_w": 140}],
+    "ask": [{"q": "7B nf4 on RTX 4090, batch 8"}, {"q": "批大小32，上下文8k，A100 INT8 13B", "parse_only": True},
+            {"q": "Compare all 5 precisions for Qwen2.5-7B on RTX 5090."}],
     "cost": [{"model": "Mistral-7B-v0.1", "gpu": "a800", "requests": 1000000},
              {"params_b": 7, "gpu": "h100", "carbon_intensity": 20, "gpu_usd_per_hour": 2.5}],
 }
@@ -50,7 +52,7 @@ def by_argv(program, verb, question):
     for name, value in question.items():
         words.append("--%s=%s" % (name.replace("_", "-"), as_text(value)))
     done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode == 0:
+    if done.returncode in (0, 1) and done.stdout:  # 1: done, and the answer is no
         return 0, json.loads(done.stdout)
     if done.stdout:
         return done.returncode, "stdout is not empty: " + done.stdout[:80]
