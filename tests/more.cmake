@@ -34,6 +34,13 @@ if(TARGET ecocompute)
   endif()
 endif()
 
+if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sanitizer too
+  # two minutes of sleeping: windows have a shortest length
+  add_test(NAME cli/measure_run COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/measure_run.py
+           --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
+  set_tests_properties(cli/measure_run PROPERTIES LABELS cli TIMEOUT 600 COST 90)
+endif()
+
 if(ECO_LINT)
   # check(NAME ARGUMENT...): tools/check-NAME as a test. tests/lint proves that each can fail.
   function(eco_add_check name)

@@ -306,10 +306,15 @@ static const char *verdict(struct eco_measure *m, const struct eco_run_arm *arm)
                             "trials for a range (n = %d)",
                             name, d->pct, base, d->n);
     }
-    const char *change = eco_step_pct(m->ctx, fabs(d->pct), d->lo95_pct, d->hi95_pct);
+    const char *change = eco_step_pct(m->ctx, d->pct, d->lo95_pct, d->hi95_pct);
+    const char *lo = eco_step_pct(m->ctx, d->lo95_pct, d->lo95_pct, d->hi95_pct);
+    const char *hi = eco_step_pct(m->ctx, d->hi95_pct, d->lo95_pct, d->hi95_pct);
     if (d->verdict && strcmp(d->verdict, "cannot tell")) {
-        return eco_step_fmt(m->ctx, "measured: %s %s %s of the energy per token of %s", name,
-                            d->verdict, change, base);
+        return eco_step_fmt(m->ctx,
+                            "measured: %s %s the energy of %s on %s: %s %% per token against %s "
+                            "(95 %% range of this session %s to %s %%, n = %d)",
+                            name, d->pct < 0 ? "lowers" : "raises", m->run.model.name,
+                            m->run.gpu_name, change, base, lo, hi, d->n);
     }
     return eco_step_fmt(
         m->ctx, "measured: no difference between %s and %s can be told%s", name, base,

@@ -86,10 +86,11 @@ const struct eco_op eco_ops[] = {
                  "--format sarif\n"},
     {ROW(measure, "measure on this machine; without a power source, answer from the data"),
      .tool = NULL, .view = eco_view_measure,
-     .about = "With --workload (worker:COMMAND or builtin) and a power source: the baseline and the "
-              "precisions in balanced order, with the change and its range; docs/measuring.md. "
-              "Otherwise energy.json, chart.svg and summary.md are derived from the data set, with "
-              "a basis other than measured and the reason.",
+     .about =
+         "With --workload (worker:COMMAND or builtin) and a power source: the baseline and the "
+         "precisions in balanced order, with the change and its range; docs/measuring.md. "
+         "Otherwise energy.json, chart.svg and summary.md are derived from the data set, with "
+         "a basis other than measured and the reason.",
      .examples = "ecocompute measure TinyLlama-1.1B-Chat-v1.0 rtx4090 --out ecocompute-out\n"},
     {ROW(engine, "the embedded decode engine by hand"), .view = eco_view_engine,
      .about =

@@ -7,7 +7,7 @@
 
 #include <sys/wait.h>
 
-static char folder[] = "/tmp/ecocompute-exp-XXXXXX";
+static char folder[] = "ecocompute-exp-XXXXXX";
 static char journal[96];
 
 static struct eco_exp_plan plan_of(int arms, int blocks)

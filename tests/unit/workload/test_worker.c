@@ -11,7 +11,7 @@
 
 #define FAKE "/usr/bin/python3 " ECO_TEST_DIR "/unit/workload/fake_worker.py "
 
-static char folder[] = "/tmp/ecocompute-worker-XXXXXX";
+static char folder[] = "ecocompute-worker-XXXXXX";
 static char log_path[64];
 static int ticks;
 static bool want_stop;
