@@ -160,7 +160,6 @@ struct row {
     struct series j_per_1k;
     struct line step_s, total_bytes;
     bool kernel_switches; /* between batch 1 and this one */
-    bool have_sd;         /* the spreads are asked for only where something must be reconciled */
     struct series sd_energy;
     double sd_time;
 };
@@ -254,7 +253,7 @@ static void fill_base(const struct filler *f, size_t card, size_t arm, double ba
     }
 }
 
-/* ln of the energy ratio to 16 bit at each knot; NAN where it is not known. sd may be NULL. */
+/* ln of the energy ratio to 16 bit at each knot; NAN where it is not known. */
 static void fill_delta(const struct filler *f, const struct row *r, struct series *mu,
                        struct series *sd)
 {
@@ -268,14 +267,11 @@ static void fill_delta(const struct filler *f, const struct row *r, struct serie
         w = eco_optimize_workload(s, r->card, r->arm, r->batch, f->k.context[i]);
         context[i] = mean_context(&w);
         mu->at[i] = base ? 0.0 : NAN;
-        if (sd) {
-            sd->at[i] = base ? 0.0 : NAN;
-        }
+        sd->at[i] = mu->at[i];
     }
     if (!base && f->want && s->predictor) {
         /* On an error the series stays unknown. */
-        (void)eco_predict_contexts(s->predictor, &q, context, (int)f->k.n, mu->at,
-                                   sd ? sd->at : NULL, NULL);
+        (void)eco_predict_contexts(s->predictor, &q, context, (int)f->k.n, mu->at, sd->at, NULL);
     }
 }
 
@@ -363,19 +359,6 @@ static void put_money(const struct filler *f, size_t card, const struct eco_work
     put(f, ECO_OPTIMIZE_CARBON, ok ? cost.month.kgco2 : NAN);
 }
 
-static void ask_spreads(const struct filler *f, struct row *r, const struct base *b,
-                        const struct eco_workload *w)
-{
-    struct series mu, sd;
-
-    fill_delta(f, r, &mu, &sd);
-    for (size_t i = 0; i < f->k.n; i++) {
-        r->sd_energy.at[i] = hypot(b->sd.at[i], sd.at[i]);
-    }
-    r->sd_time = eco_latency_sd(f->physics, f->s->cards[r->card].gpu, w);
-    r->have_sd = true;
-}
-
 struct point {
     size_t seg;
     double context, room;
@@ -400,17 +383,14 @@ static double wave_tokens_per_s(const struct filler *f, const struct row *r, str
  * As eco_physics_reconcile. Throughput grows with the batch on one row of the engine's table, so a
  * wave is over the limit only if the whole batch would be, unless the kernel switches in between.
  */
-static void reconcile(const struct filler *f, struct row *r, const struct base *b,
-                      const struct eco_workload *w, struct point *p)
+static void reconcile(const struct filler *f, const struct row *r, const struct eco_workload *w,
+                      struct point *p)
 {
     double watts = p->j_per_1k / J_PER_ROW * r->batch / p->step_s, sd_time, lower_ln;
     bool wave = p->room > 1;
 
     if (!(watts > r->limit_w) && !(wave && r->kernel_switches && watts > 0)) {
         return; /* consistent, or not known */
-    }
-    if (!r->have_sd) {
-        ask_spreads(f, r, b, w);
     }
     sd_time = r->sd_time;
     if (wave) {
@@ -424,7 +404,7 @@ static void reconcile(const struct filler *f, struct row *r, const struct base *
     }
 }
 
-static void put_candidate(struct filler *f, struct row *r, size_t context_index,
+static void put_candidate(struct filler *f, const struct row *r, size_t context_index,
                           const struct base *b)
 {
     const struct eco_optimize_setup *s = f->s;
@@ -437,7 +417,7 @@ static void put_candidate(struct filler *f, struct row *r, size_t context_index,
     p.step_s = read_line(f, r, step_at, &r->step_s, p.seg, context);
     p.room =
         eco_optimize_room(s->cards[r->card].gpu, w.n_gpus, s->model, &w, bytes, r->weights_bytes);
-    reconcile(f, r, b, &w, &p);
+    reconcile(f, r, &w, &p);
     f->c->label[f->n] = (struct eco_optimize_label){
         (uint16_t)r->card, (uint16_t)r->arm, (uint16_t)r->batch_index, (uint16_t)context_index};
     put(f, ECO_OPTIMIZE_ENERGY, p.j_per_1k);
@@ -453,21 +433,29 @@ static void put_candidate(struct filler *f, struct row *r, size_t context_index,
     f->n++;
 }
 
+static void set_engine(const struct filler *f, struct row *r)
+{
+    const struct eco_optimize_setup *s = f->s;
+    struct eco_workload w = eco_optimize_workload(s, r->card, r->arm, r->batch, 1);
+    const struct eco_engine_row *one = eco_latency_row(f->physics, w.engine, w.precision, 1);
+
+    r->kernel_switches = one != eco_latency_row(f->physics, w.engine, w.precision, r->batch);
+    r->sd_time = eco_latency_sd(f->physics, s->cards[r->card].gpu, &w);
+}
+
 static void fill_row(struct filler *f, struct row *r, const struct base *b)
 {
     const struct eco_optimize_setup *s = f->s;
     bool window = s->model->sliding_window > 0; /* step time is then neither convex nor concave */
-    struct series mu;
+    struct series mu, sd;
 
-    fill_delta(f, r, &mu, NULL);
+    fill_delta(f, r, &mu, &sd);
     for (size_t i = 0; i < f->k.n; i++) {
         r->j_per_1k.at[i] = b->j_per_1k.at[i] * exp(mu.at[i]);
+        r->sd_energy.at[i] = hypot(b->sd.at[i], sd.at[i]);
     }
     r->weights_bytes = eco_memory_weight_bytes(s->model, s->arms[r->arm].precision);
-    r->kernel_switches =
-        eco_latency_row(f->physics, engine_of(&s->arms[r->arm]), s->arms[r->arm].precision, 1) !=
-        eco_latency_row(f->physics, engine_of(&s->arms[r->arm]), s->arms[r->arm].precision,
-                        r->batch);
+    set_engine(f, r);
     r->limit_w = eco_reconcile_limit_w(s->cards[r->card].gpu, s->cards[r->card].n_gpus);
     probe(f, r, window, step_at, &r->step_s);
     probe(f, r, false, bytes_at, &r->total_bytes);
