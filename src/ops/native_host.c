@@ -7,8 +7,8 @@
 #include "model/model.h"
 #include "power/power.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
