@@ -29,7 +29,7 @@ static int best_at(struct eco_question *q, double batch, struct eco_answer *best
         struct eco_answer a;
         enum eco_precision p = i < ECO_COUNT(options) ? options[i] : q->precision;
         rc = eco_step_answer(q, p, &a, err);
-        bool better = rc == 0 && a.have_energy && fits(q, &a) &&
+        bool better = rc == 0 && a.have_energy && !a.cannot_run && fits(q, &a) &&
                       (!have || a.energy.j_per_1k.median < best->energy.j_per_1k.median);
         if (better) {
             *best = a;

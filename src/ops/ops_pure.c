@@ -275,12 +275,11 @@ static int compare_bill(struct eco_question *q, const struct eco_answer *a,
 static const char *compare_verdict(struct eco_question *q, const struct eco_answer *a, size_t n)
 {
     size_t first = 0;
-    while (first < n && !eco_step_fits(q, &a[first])) {
+    while (first < n && (a[first].cannot_run || !eco_step_fits(q, &a[first]))) {
         first++;
     }
     if (first == n) {
-        return eco_step_fmt(q->ctx, "none of these fits on %s (%g GB)", q->gpu->name,
-                            q->gpu->vram_gb);
+        return eco_step_fmt(q->ctx, "none of these fits and runs on %s", eco_step_where(q));
     }
     const struct eco_answer *best = &a[first];
     if (best->baseline) {

@@ -5,6 +5,7 @@
 #ifndef ECO_OPS_STEPS_H
 #define ECO_OPS_STEPS_H
 
+#include "eco_capability.h"
 #include "eco_memory.h"
 #include "eco_physics.h"
 #include "eco_predict.h"
@@ -48,6 +49,8 @@ struct eco_answer {
     enum eco_precision precision;
     enum eco_engine engine;
     bool baseline; /* 16 bit: the change is zero by definition */
+    const char
+        *cannot_run; /* why this card or engine does not run it; NULL: it does, or not known */
     struct eco_predict_answer change;
     bool have_energy, have_latency;
     struct eco_energy fp16, energy;

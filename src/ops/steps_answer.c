@@ -152,6 +152,11 @@ int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct
     out->precision = precision;
     out->engine = engine_of(q, precision);
     out->baseline = is_baseline(precision);
+    const char *why = NULL;
+    if (!eco_precision_runs(precision, out->engine, q->gpu, q->arch, &why)) {
+        out->cannot_run = why;
+        eco_step_note(q, "%s: %s", eco_precision_name(precision), why);
+    }
     int rc = 0;
     if (out->baseline) {
         no_change(&out->change);

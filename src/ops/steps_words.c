@@ -57,6 +57,9 @@ static const char *what(const struct eco_question *q)
 static const char *too_big(struct eco_question *q, const struct eco_answer *a)
 {
     double need = a->memory.total_bytes / 1e9;
+    if (a->cannot_run) {
+        return eco_step_fmt(q->ctx, "does not run there (%s); if it did: ", a->cannot_run);
+    }
     if (!q->gpu || eco_step_fits(q, a)) {
         return "";
     }
