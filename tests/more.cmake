@@ -8,6 +8,11 @@ include(unit/base/peers.cmake)
 if(TARGET ecocompute)
   file(GLOB transcripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.cli)
   file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/docs/*.md)
+  if(NOT ECO_AUDIT_BUILT)
+    message(NOTICE "-- tests of the audit are SKIPPED: it is not built in")
+    list(FILTER transcripts EXCLUDE REGEX "/audit\\.cli$")
+    list(FILTER documents EXCLUDE REGEX "/audit\\.md$")
+  endif()
   foreach(file ${transcripts} ${documents})
     file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR} ${file})
     string(REGEX REPLACE "^tests/" "" name ${name})
@@ -39,6 +44,12 @@ if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sani
   add_test(NAME cli/measure_run COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/measure_run.py
            --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
   set_tests_properties(cli/measure_run PROPERTIES LABELS cli TIMEOUT 600 COST 90)
+endif()
+
+if(TARGET ecocompute AND ECO_AUDIT_BUILT)
+  add_test(NAME cli/action COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/action/action.py
+           --program $<TARGET_FILE:ecocompute> --source ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli/action PROPERTIES LABELS cli TIMEOUT 120)
 endif()
 
 if(ECO_LINT)

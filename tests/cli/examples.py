@@ -22,6 +22,9 @@ def run(command, folder, env):
 def fault(done):
     """What is wrong with a run, or None."""
     out = done.stdout.decode("utf-8", "replace")
+    if b"audit is not built in" in done.stderr:
+        print("SKIPPED: the audit is not built in")
+        return None
     if done.returncode not in (0, 1):
         return "status %d: %s" % (done.returncode, done.stderr.decode("utf-8", "replace").strip())
     if not out.strip():
