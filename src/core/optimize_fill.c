@@ -366,7 +366,7 @@ struct point {
     double slower_ln; /* by how much reconciling raised ln step_s */
 };
 
-/* Throughput and its spread in waves, of a batch whose cache does not fit; as eco_latency_predict. */
+/* Throughput and its spread where the cache of the batch does not fit; as eco_latency_predict. */
 static double wave_tokens_per_s(const struct filler *f, const struct row *r, struct eco_workload w,
                                 double *sd_time)
 {
