@@ -14,6 +14,7 @@
 
 #define DEFAULT_TOKENS (512.0 + 256.0) /* of one request, as the operations' defaults */
 #define SECONDS_PER_HOUR 3600.0
+#define CROSSOVER_TOLD 30.0 /* a range wider than this factor tells nothing */
 
 /* Sizes that stand for the range when none is named, billions. */
 static const double usual_sizes[] = {1, 3, 7, 14, 32, 70};
@@ -145,7 +146,7 @@ static const char *lacks(struct asked *a)
         return "I cannot place this: ask about a model, a card, a precision or a bill";
     }
     if (q->op == ECO_QUERY_AUDIT) {
-        return "the audit reads files: ecocompute audit PATH";
+        return "the audit reads files: give it a file or a folder";
     }
     if (q->op == ECO_QUERY_MEASURE) {
         return "a measurement runs on your machine: start the command yourself";
@@ -170,6 +171,37 @@ static const char *lacks(struct asked *a)
         return "several cards are named: ask for one, or for the best of them";
     }
     return has_model(q) ? NULL : "say which model, or its size (7B)";
+}
+
+/* What the rows say together: the sign at both ends, and where it changes when that is known. */
+static const char *size_verdict(struct asked *a, const struct eco_res_ask_size *r, size_t n)
+{
+    const struct eco_res_ask *o = a->out;
+    const char *name = eco_precision_name(a->q.precision_exact);
+    bool rises = r[0].delta_pct > 0, falls = r[n - 1].delta_pct < 0;
+    bool told = o->crossover_b.have && o->crossover_ci.have &&
+                o->crossover_ci.hi < o->crossover_ci.lo * CROSSOVER_TOLD;
+    if (strcmp(r[0].recommendation, "baseline") == 0) {
+        return eco_step_fmt(a->ctx, "%s is the baseline that others are compared with", name);
+    }
+    if (rises && falls && told) {
+        return eco_step_fmt(a->ctx,
+                            "%s costs energy on small models and saves on large ones: on %s the "
+                            "sign changes at about %g billion parameters (95 %% range %g to %g)",
+                            name, o->by_size_on, o->crossover_b.v, o->crossover_ci.lo,
+                            o->crossover_ci.hi);
+    }
+    if (rises && !falls) {
+        return eco_step_fmt(a->ctx,
+                            "%s is expected to cost energy on %s at every size: %+.0f to %+.0f %%",
+                            name, o->by_size_on, fmin(r[0].delta_pct, r[n - 1].delta_pct),
+                            fmax(r[0].delta_pct, r[n - 1].delta_pct));
+    }
+    return eco_step_fmt(a->ctx,
+                        "whether %s saves on %s depends on the model: %+.0f %% at %g billion, "
+                        "%+.0f %% at %g billion, with wide ranges",
+                        name, o->by_size_on, r[0].delta_pct, r[0].params_b, r[n - 1].delta_pct,
+                        r[n - 1].params_b);
 }
 
 /* Without a size: the change at the usual sizes, on the card named or the default one. */
@@ -200,6 +232,7 @@ static int by_size(struct asked *a, struct eco_err *err)
         a->out->crossover_ci = e->crossover_ci;
     }
     a->out->by_size = (struct eco_list){rows, ECO_COUNT(usual_sizes)};
+    a->out->verdict = size_verdict(a, rows, ECO_COUNT(usual_sizes));
     return 0;
 }
 
@@ -251,7 +284,8 @@ int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_
     bool unnamed = a->q.precision && !a->q.precision_exact && a->q.n_precisions < 2;
     if (a->op && !unnamed) { /* a command without the precision would answer another question */
         eco_ask_params_of(ctx, a->op, &a->q, requests, &a->params);
-        out->command = eco_ask_command(ctx, a->op->name, &a->params);
+        const char *verb = a->q.op == ECO_QUERY_AUDIT ? "audit PATH" : a->op->name;
+        out->command = eco_ask_command(ctx, verb, &a->params);
     }
     const char **v = eco_arena_array(ctx->arena, a->n_conversions + 1, sizeof(*v));
     if (v) {

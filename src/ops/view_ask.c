@@ -18,14 +18,8 @@ static void by_size(struct eco_doc *d, const struct eco_res_ask *ask)
 {
     const struct eco_list *rows = &ask->by_size;
     const struct eco_res_ask_size *r = rows->items;
+    eco_doc_verdict(d, ECO_TONE_PLAIN, "%s", ask->verdict);
     eco_doc_heading(d, "By size, since the question names none");
-    eco_doc_text(d, ECO_TONE_PLAIN, "On %s, at batch 1 unless the question says another.",
-                 ask->by_size_on);
-    if (ask->crossover_b.have && ask->crossover_ci.have) {
-        eco_doc_text(d, ECO_TONE_PLAIN,
-                     "The sign changes at about %g billion parameters (95 %% range %g to %g).",
-                     ask->crossover_b.v, ask->crossover_ci.lo, ask->crossover_ci.hi);
-    }
     eco_doc_table(d, ">size B|>energy per token|95 % range|>basis|advice");
     for (size_t i = 0; i < rows->n; i++) {
         eco_doc_cell(d, "%g", r[i].params_b);
