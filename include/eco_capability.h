@@ -17,8 +17,8 @@ extern "C" {
  * computes in 16 bit), FP4 before 10.0, BF16 before 8.0, LLM.int8() before 7.5, a format that the
  * engine has no kernels for. Unknown card, engine or vendor: true.
  * `gpu` may be NULL (then `arch`, which may be UNKNOWN, speaks for its newest chip). An UNKNOWN
- * engine: any that has the format. *why (may be NULL): with false the reason; with true NULL, or a caveat
- * that begins "not known" where nobody here can say; one plain sentence without a full stop.
+ * engine: any that has the format. *why (may be NULL): with false the reason; with true NULL, or a
+ * caveat that begins "not known" where nobody here can say; one plain sentence without a full stop.
  */
 bool eco_precision_runs(enum eco_precision precision, enum eco_engine engine,
                         const struct eco_gpu *gpu, enum eco_arch arch, const char **why);
