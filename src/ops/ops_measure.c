@@ -147,20 +147,17 @@ static int paths(struct eco_measure *m, const char *dir, struct eco_err *err)
     return m->journal && m->trace && m->log ? 0 : no_memory(err);
 }
 
-/* A new run starts in an empty place, or with --force in a cleared one. */
+/* A journal is a run: only --force removes it. What a start that failed left behind is nothing. */
 static int make_folder(struct eco_measure *m, struct eco_err *err)
 {
     const char *const old[] = {m->journal, m->trace, m->log};
+    if (eco_file_exists(m->journal) && !m->args->force) {
+        return eco_err_set(err, ECO_E_EXISTS, "out",
+                           "'%.160s' is already there: --resume %.40s goes on with that run",
+                           m->journal, m->dir);
+    }
     for (size_t i = 0; i < ECO_COUNT(old); i++) {
-        if (!eco_file_exists(old[i])) {
-            continue;
-        }
-        if (!m->args->force) {
-            return eco_err_set(err, ECO_E_EXISTS, "out",
-                               "'%.160s' is already there: --resume %.40s goes on with that run",
-                               old[i], m->dir);
-        }
-        if (unlink(old[i])) {
+        if (eco_file_exists(old[i]) && unlink(old[i])) {
             return eco_err_set(err, ECO_E_IO, "out", "cannot remove '%.160s': %s", old[i],
                                strerror(errno));
         }
