@@ -301,8 +301,9 @@ int eco_file_mkdirs(const char *path, struct eco_err *err)
             continue;
         }
         part[i] = '\0';
-        if (mkdir(part, 0777) != 0 && !eco_file_is_dir(part)) {
-            number = errno == EEXIST ? ENOTDIR : errno;
+        int made = mkdir(part, 0777) == 0 ? 0 : errno; /* kept: looking again changes errno */
+        if (made != 0 && !eco_file_is_dir(part)) {
+            number = made == EEXIST ? ENOTDIR : made;
         }
         part[i] = path[i];
     }

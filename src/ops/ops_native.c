@@ -45,6 +45,19 @@ static int write_out(struct eco_ctx *ctx, const char *dir, const char *name, str
     return rc;
 }
 
+/* All three names are looked at before the first is written. */
+static int none_there(struct eco_ctx *ctx, const char *dir, bool force, struct eco_err *err)
+{
+    static const char *const names[] = {"energy.json", "chart.svg", "summary.md"};
+    for (size_t i = 0; !force && i < ECO_COUNT(names); i++) {
+        const char *path = eco_step_fmt(ctx, "%s/%s", dir, names[i]);
+        if (path && eco_file_exists(path)) {
+            return eco_err_set(err, ECO_E_EXISTS, "out", "'%.200s' is already there", path);
+        }
+    }
+    return 0;
+}
+
 /* Nothing may be half there: all texts are made before the first file is written. */
 static int write_reports(struct eco_ctx *ctx, struct eco_fallback *f, const char *dir, bool force,
                          struct eco_res_measure *out, struct eco_err *err)
@@ -58,12 +71,16 @@ static int write_reports(struct eco_ctx *ctx, struct eco_fallback *f, const char
     rc = rc ? rc : eco_chart_data_crossover(&f->question, &f->answer, &c, err);
     rc = rc ? rc : eco_chart_svg_crossover(&c, &chart, err);
     rc = rc ? rc : eco_file_mkdirs(dir, err);
+    rc = rc ? rc : none_there(ctx, dir, force, err);
     rc = rc ? rc : write_out(ctx, dir, "energy.json", &report, force, files, &n, err);
     rc = rc ? rc : write_out(ctx, dir, "chart.svg", &chart, force, files, &n, err);
     rc = rc ? rc : write_out(ctx, dir, "summary.md", &summary, force, files, &n, err);
     eco_buf_done(&report);
     eco_buf_done(&chart);
     eco_buf_done(&summary);
+    for (size_t i = 0; rc && i < n; i++) { /* a set that is not whole is none */
+        remove(files[i]);
+    }
     out->files = (struct eco_strs){files, n};
     return rc;
 }
