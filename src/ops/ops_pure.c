@@ -439,11 +439,7 @@ static const char *verify_text(struct eco_question *q, const char *id, const str
                             "energy should come near %.3g J per 1000 tokens, gross board power",
                             d->expect_j_per_1k.median);
     }
-    if (strcmp(id, "remeasure") == 0) {
-        return "change one thing, warm up, and measure again in the same session, alternating the "
-               "two";
-    }
-    return id;
+    return eco_verify_text(id);
 }
 
 static void fill_diagnose(struct eco_question *q, const struct eco_diagnose *d,

@@ -283,6 +283,7 @@ int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct e
                                   .crossover_b = (double)NAN};
     if (a->change.crossover.have && a->change.crossover.median <= ECO_CROSSOVER_SHOWN_B) {
         r.crossover_b = a->change.crossover.median;
+        r.saves_above = a->change.crossover.saves_above;
     }
     effects_of_precision(q, a, &r);
     effects_of_run(q, a, &r);
@@ -296,7 +297,8 @@ int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct e
     *trap = false;
     for (size_t i = 0; i < n; i++) {
         alert_row(&found[i], &rows[i]);
-        *trap |= found[i].severity >= ECO_SEV_WARNING && strcmp(rows[i].id, "batch1") != 0;
+        *trap |=
+            found[i].severity >= ECO_SEV_WARNING && strcmp(rows[i].id, "batch1-production") != 0;
     }
     *out = (struct eco_list){rows, n};
     return 0;
