@@ -24,9 +24,10 @@ run() {
         --output-junit junit.xml "$@"
     status=$?
     counts=$(awk '/<testsuite /, />/' "$dir/junit.xml" 2>/dev/null |
-        sed -n 's/.*[^a-z]\(tests\|failures\)="\([0-9]*\)".*/\1 \2/p' |
-        awk '$1 == "tests" { t = $2 } $1 == "failures" { f = $2 } END { print t + 0, f + 0 }')
-    tests=${counts% *}
+        sed -n 's/.*[^a-z]\(tests\|failures\|disabled\|skipped\)="\([0-9]*\)".*/\1 \2/p' |
+        awk '{ n[$1] = $2 }
+            END { print n["tests"] - n["disabled"] - n["skipped"], n["failures"] + 0 }')
+    tests=${counts% *} # those that ran
     failures=${counts#* }
     # ctest's exit status is the judge; the file is only for counting.
     if [ "$status" -ne 0 ] && [ "$failures" -eq 0 ]; then
