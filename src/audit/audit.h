@@ -25,7 +25,7 @@
 #define ECO_AUDIT_MAX_MEMORY ((size_t)1 << 28) /* of the analysis of one file */
 #define ECO_AUDIT_MAX_THREADS 16
 /* Plain NF4 takes 4.5 bits a weight; a fifth of the card is left for cache and activations. */
-#define ECO_AUDIT_DQ_FITS_B(card_gb) ((card_gb) * 0.8 * 8.0 / 4.5)
+#define ECO_AUDIT_DQ_FITS_B(card_gb) ((card_gb)*0.8 * 8.0 / 4.5)
 
 /* X(NAME, "id", severity, "short name", "why") */
 #define ECO_AUDIT_RULES(X)                                                                         \
@@ -90,14 +90,14 @@ struct eco_audit_edit {
 struct eco_audit_finding {
     enum eco_audit_rule rule;
     enum eco_severity severity;
-    const char *file;               /* as given or found */
+    const char *file;                /* as given or found */
     uint32_t line, end_line, column; /* from 1; the column counts bytes */
-    const char *message;            /* what is wrong here */
-    const char *model;              /* model id where known, else NULL */
-    double params_b;                /* its size in billions, 0: not known */
+    const char *message;             /* what is wrong here */
+    const char *model;               /* model id where known, else NULL */
+    double params_b;                 /* its size in billions, 0: not known */
     struct eco_audit_edit edit;
-    bool safe;        /* the edit changes no result */
-    char print[17];   /* fingerprint: rule, file name and the line's text */
+    bool safe;          /* the edit changes no result */
+    char print[17];     /* fingerprint: rule, file name and the line's text */
     const char *effect; /* the caller's: computed for size and card */
     double effect_pct;
     bool in_baseline; /* known before: not counted */
@@ -138,16 +138,16 @@ int eco_audit_paths(struct eco_audit *a, const char *const *paths, size_t n, str
 /** Sorts what several texts gave; eco_audit_paths does it itself. */
 void eco_audit_sort(struct eco_audit *a);
 
-/* ---- size of a model from its id -------------------------------------------------------------- */
+/* ---- size of a model from its id ------------------------------------------------------------- */
 /** Billions of parameters of "Qwen/Qwen2.5-7B-Instruct"; 0: the id does not say. */
 double eco_audit_model_size(const char *id, size_t len);
 
-/* ---- writers: bytes out ------------------------------------------------------------------------ */
+/* ---- writers: bytes out ---------------------------------------------------------------------- */
 void eco_audit_sarif(const struct eco_audit *a, struct eco_buf *out);
 void eco_audit_github(const struct eco_audit *a, struct eco_buf *out);
 void eco_audit_markdown(const struct eco_audit *a, struct eco_buf *out);
 
-/* ---- fixes, baseline, changed lines ------------------------------------------------------------ */
+/* ---- fixes, baseline, changed lines ---------------------------------------------------------- */
 /** "@@ -3 +3 @@\n-old\n+new\n" of the finding's edit, in the arena of `a`; NULL: no edit. */
 const char *eco_audit_patch(struct eco_audit *a, const struct eco_audit_finding *f,
                             const char *text, size_t len);

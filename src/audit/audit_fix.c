@@ -46,7 +46,8 @@ const char *eco_audit_patch(struct eco_audit *a, const struct eco_audit_finding 
     eco_buf_puts(&now, e->text);
     eco_buf_put(&now, text + e->end, to - e->end);
     size_t line = 1 + count_lines(text, from);
-    size_t was_n = count_lines(text + from, to - from), now_n = count_lines(eco_buf_str(&now), now.len);
+    size_t was_n = count_lines(text + from, to - from),
+           now_n = count_lines(eco_buf_str(&now), now.len);
     eco_buf_printf(&b, "--- a/%s\n+++ b/%s\n@@ -%zu,%zu +%zu,%zu @@\n", f->file, f->file, line,
                    was_n, now_n ? line : line - 1, now_n);
     prefixed(&b, '-', text + from, to - from);
@@ -91,7 +92,7 @@ size_t eco_audit_apply(const struct eco_audit_finding *f, size_t n, bool unsafe,
     return done;
 }
 
-/* ---- baseline ------------------------------------------------------------------------------------ */
+/* ---- baseline -------------------------------------------------------------------------------- */
 
 void eco_audit_baseline_write(const struct eco_audit *a, struct eco_buf *out)
 {
@@ -152,7 +153,7 @@ int eco_audit_baseline_read(struct eco_audit *a, const char *text, size_t len, s
     return 0;
 }
 
-/* ---- changed lines ------------------------------------------------------------------------------- */
+/* ---- changed lines --------------------------------------------------------------------------- */
 
 /* "+++ b/path" or "+++ path": the path, without a time after a tab. */
 static size_t path_of(const char *s, size_t len, const char **path)

@@ -11,22 +11,54 @@ static const struct {
     const char *part;
     double b;
 } families[] = {
-    {"phi-3-medium", 14.0},   {"phi-3-small", 7.4},     {"phi-3-mini", 3.82},
-    {"phi-3.5-mini", 3.82},   {"phi-3.5-moe", 41.9},    {"phi-3-vision", 4.15},
-    {"phi-3.5-vision", 4.15}, {"phi-4-mini", 3.84},     {"phi-4-multimodal", 5.57},
-    {"phi-4", 14.7},          {"phi-2", 2.78},          {"phi-1_5", 1.42},
-    {"phi-1.5", 1.42},        {"phi-1", 1.42},          {"distilgpt2", 0.082},
-    {"gpt2-xl", 1.56},        {"gpt2-large", 0.774},    {"gpt2-medium", 0.355},
-    {"gpt2", 0.124},          {"dialogpt-small", 0.124}, {"dialogpt-medium", 0.355},
-    {"dialogpt-large", 0.774}, {"mistral-nemo", 12.2},  {"mistral-small", 23.6},
-    {"mistral-large", 123.0}, {"deepseek-v2-lite", 15.7}, {"deepseek-v2", 236.0},
-    {"deepseek-v3", 671.0},   {"command-r-plus", 104.0}, {"command-r", 35.0},
-    {"dbrx", 132.0},          {"grok-1", 314.0},        {"santacoder", 1.1},
-    {"starcoderbase", 15.5},  {"starcoder", 15.5},      {"flan-t5-xxl", 11.3},
-    {"flan-t5-xl", 2.85},     {"flan-t5-large", 0.783}, {"flan-t5-base", 0.248},
-    {"flan-t5-small", 0.077}, {"t5-small", 0.061},      {"t5-base", 0.223},
-    {"t5-large", 0.738},      {"bloomz", 176.0},        {"replit-code-v1", 2.7},
-    {"c4ai-command-r", 35.0}, {"gpt-neox", 20.6},       {"minicpm3", 4.07},
+    {"phi-3-medium", 14.0},
+    {"phi-3-small", 7.4},
+    {"phi-3-mini", 3.82},
+    {"phi-3.5-mini", 3.82},
+    {"phi-3.5-moe", 41.9},
+    {"phi-3-vision", 4.15},
+    {"phi-3.5-vision", 4.15},
+    {"phi-4-mini", 3.84},
+    {"phi-4-multimodal", 5.57},
+    {"phi-4", 14.7},
+    {"phi-2", 2.78},
+    {"phi-1_5", 1.42},
+    {"phi-1.5", 1.42},
+    {"phi-1", 1.42},
+    {"distilgpt2", 0.082},
+    {"gpt2-xl", 1.56},
+    {"gpt2-large", 0.774},
+    {"gpt2-medium", 0.355},
+    {"gpt2", 0.124},
+    {"dialogpt-small", 0.124},
+    {"dialogpt-medium", 0.355},
+    {"dialogpt-large", 0.774},
+    {"mistral-nemo", 12.2},
+    {"mistral-small", 23.6},
+    {"mistral-large", 123.0},
+    {"deepseek-v2-lite", 15.7},
+    {"deepseek-v2", 236.0},
+    {"deepseek-v3", 671.0},
+    {"command-r-plus", 104.0},
+    {"command-r", 35.0},
+    {"dbrx", 132.0},
+    {"grok-1", 314.0},
+    {"santacoder", 1.1},
+    {"starcoderbase", 15.5},
+    {"starcoder", 15.5},
+    {"flan-t5-xxl", 11.3},
+    {"flan-t5-xl", 2.85},
+    {"flan-t5-large", 0.783},
+    {"flan-t5-base", 0.248},
+    {"flan-t5-small", 0.077},
+    {"t5-small", 0.061},
+    {"t5-base", 0.223},
+    {"t5-large", 0.738},
+    {"bloomz", 176.0},
+    {"replit-code-v1", 2.7},
+    {"c4ai-command-r", 35.0},
+    {"gpt-neox", 20.6},
+    {"minicpm3", 4.07},
 };
 
 static bool is_word(char c)
@@ -57,7 +89,8 @@ static size_t number_at(const char *s, size_t len, size_t at, double *b)
     char unit = (char)tolower((unsigned char)s[i]);
     double scale = unit == 'b' ? 1 : unit == 'm' ? 1e-3 : unit == 't' ? 1e3 : 0, v;
     i++;
-    if (scale == 0 || (i < len && is_word(s[i])) || eco_num_parse_lenient(digits, n, &v) || v <= 0) {
+    if (scale == 0 || (i < len && is_word(s[i])) || eco_num_parse_lenient(digits, n, &v) ||
+        v <= 0) {
         return 0;
     }
     *b = v * scale;

@@ -74,7 +74,8 @@ struct eco_py_arg eco_py_dict_item(struct eco_py_flow *f, const struct eco_py_va
         uint32_t args = eco_py_child(f->t, dict->node, ECO_PYF_ARGUMENTS);
         uint32_t base = args == ECO_PY_NO ? args : f->t->nodes[args].first;
         if (a.have == ECO_PY_ABSENT && base != ECO_PY_NO &&
-            f->t->nodes[base].kind != ECO_PY_KEYWORD && f->t->nodes[base].kind != ECO_PY_DICT_SPLAT) {
+            f->t->nodes[base].kind != ECO_PY_KEYWORD &&
+            f->t->nodes[base].kind != ECO_PY_DICT_SPLAT) {
             a = in_expression(f, base, key);
         }
     } else if (n->kind == ECO_PY_BINARY) {

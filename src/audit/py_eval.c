@@ -82,7 +82,7 @@ enum eco_py_truth eco_py_truth(const struct eco_py_vals *v)
     return no && dunno == 0 ? ECO_PY_FALSE_ALWAYS : ECO_PY_DUNNO;
 }
 
-/* ---- strings ------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 /* Appends the text of a string node; false when a part of it cannot be told. */
 static bool string_into(struct eco_py_flow *f, uint32_t i, char *out, size_t *n)
@@ -243,7 +243,7 @@ static struct eco_py_vals eval_returns(struct eco_py_flow *f, uint32_t function)
     return all.n ? all : unknown();
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static struct eco_py_vals element(struct eco_py_flow *f, uint32_t list, uint32_t index)
 {
@@ -396,7 +396,7 @@ static struct eco_py_vals eval_attribute(struct eco_py_flow *f, uint32_t i)
     return all.n ? all : unknown();
 }
 
-/* ---- calls and operators ---------------------------------------------------------------------- */
+/* ---- calls and operators --------------------------------------------------------------------- */
 
 struct eco_py_vals eco_py_callee_vals(struct eco_py_flow *f, uint32_t call)
 {
@@ -425,7 +425,8 @@ static struct eco_py_vals eval_call(struct eco_py_flow *f, uint32_t i)
     uint32_t callee = eco_py_child(f->t, i, ECO_PYF_FUNCTION);
     uint32_t arg = first_argument(f, i);
     if (callee != ECO_PY_NO && f->t->nodes[callee].kind == ECO_PY_ATTRIBUTE &&
-        eco_py_is(f->t, eco_py_child(f->t, callee, ECO_PYF_ATTRIBUTE), "copy") && arg == ECO_PY_NO) {
+        eco_py_is(f->t, eco_py_child(f->t, callee, ECO_PYF_ATTRIBUTE), "copy") &&
+        arg == ECO_PY_NO) {
         return eco_py_eval(f, eco_py_child(f->t, callee, ECO_PYF_OBJECT));
     }
     struct eco_py_vals v = eco_py_eval(f, callee), all = {.n = 0};
@@ -436,11 +437,10 @@ static struct eco_py_vals eval_call(struct eco_py_flow *f, uint32_t i)
             e = eval_returns(f, v.v[k].node);
         } else if (strcmp(name, "dict") == 0) {
             e = of_node(ECO_PYV_DICT, i);
-        } else if (arg != ECO_PY_NO &&
-                   (strcmp(name, "float") == 0 || strcmp(name, "int") == 0 ||
-                    strcmp(name, "bool") == 0 || strcmp(name, "str") == 0 ||
-                    strcmp(name, "deepcopy") == 0 || strcmp(name, "copy") == 0 ||
-                    strcmp(name, "Path") == 0)) {
+        } else if (arg != ECO_PY_NO && (strcmp(name, "float") == 0 || strcmp(name, "int") == 0 ||
+                                        strcmp(name, "bool") == 0 || strcmp(name, "str") == 0 ||
+                                        strcmp(name, "deepcopy") == 0 ||
+                                        strcmp(name, "copy") == 0 || strcmp(name, "Path") == 0)) {
             e = eco_py_eval(f, arg);
         }
         merge(&all, &e);
@@ -547,9 +547,9 @@ static struct eco_py_vals arithmetic(struct eco_py_flow *f, uint32_t i, const st
     if (a->what != ECO_PYV_NUM || b->what != ECO_PYV_NUM) {
         return unknown();
     }
-    double v = o == '+'   ? a->num + b->num
-               : o == '-' ? a->num - b->num
-               : o == '*' ? a->num * b->num
+    double v = o == '+'                  ? a->num + b->num
+               : o == '-'                ? a->num - b->num
+               : o == '*'                ? a->num * b->num
                : o == '/' && b->num != 0 ? a->num / b->num
                                          : 0;
     return strchr("+-*/", o) && (o != '/' || b->num != 0)

@@ -8,7 +8,7 @@
 #define MAX_KEY 200
 #define MODULE_FRAMES 64 /* nesting of scopes that a look-up climbs */
 
-/* ---- tables -------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static uint32_t hash_of(uint32_t scope, const char *key, size_t len)
 {
@@ -102,7 +102,7 @@ void eco_py_define(struct eco_py_flow *f, uint32_t scope, const char *key, struc
     }
 }
 
-/* ---- keys and scopes ------------------------------------------------------------------------ */
+/* ---- keys and scopes ------------------------------------------------------------------------- */
 
 static size_t put(char *out, size_t n, const char *s, size_t len)
 {
@@ -217,7 +217,8 @@ static void define_at(struct eco_py_flow *f, uint32_t target, enum eco_py_how ho
     const char *key = eco_py_key(f, target);
     if (key) {
         uint32_t scope = is_self(key) ? class_around(f, target) : f->scope[target];
-        eco_py_define(f, scope, key, (struct eco_py_def){at, node, target, ECO_PY_NO, how, index, NULL});
+        eco_py_define(f, scope, key,
+                      (struct eco_py_def){at, node, target, ECO_PY_NO, how, index, NULL});
     }
 }
 
@@ -310,7 +311,8 @@ static void define_params(struct eco_py_flow *f, uint32_t function)
             name = c;
         } else if (n[c].kind == ECO_PY_TYPED_PARAMETER) {
             name = n[c].first;
-        } else if (n[c].kind == ECO_PY_DICT_SPLAT_PATTERN || n[c].kind == ECO_PY_LIST_SPLAT_PATTERN) {
+        } else if (n[c].kind == ECO_PY_DICT_SPLAT_PATTERN ||
+                   n[c].kind == ECO_PY_LIST_SPLAT_PATTERN) {
             name = n[c].first;
             how = ECO_PYD_OPAQUE;
         }
@@ -318,8 +320,9 @@ static void define_params(struct eco_py_flow *f, uint32_t function)
             continue;
         }
         char *key = text_of(f, name);
-        eco_py_define(f, function, key,
-                      (struct eco_py_def){n[function].start, c, name, ECO_PY_NO, how, index++, NULL});
+        eco_py_define(
+            f, function, key,
+            (struct eco_py_def){n[function].start, c, name, ECO_PY_NO, how, index++, NULL});
     }
 }
 
@@ -340,8 +343,9 @@ static void define_update(struct eco_py_flow *f, uint32_t call, uint32_t object)
                           (struct eco_py_def){n[call].end, eco_py_child(f->t, c, ECO_PYF_VALUE), c,
                                               ECO_PY_NO, ECO_PYD_VALUE, 0, NULL});
         } else if (n[c].kind != ECO_PY_COMMENT) { /* a dictionary: looked into when asked */
-            eco_py_define(f, scope, eco_arena_printf(f->arena, "%s[*]", base),
-                          (struct eco_py_def){n[call].end, c, c, ECO_PY_NO, ECO_PYD_UPDATE, 0, NULL});
+            eco_py_define(
+                f, scope, eco_arena_printf(f->arena, "%s[*]", base),
+                (struct eco_py_def){n[call].end, c, c, ECO_PY_NO, ECO_PYD_UPDATE, 0, NULL});
         }
     }
 }
@@ -360,8 +364,9 @@ static void define_call(struct eco_py_flow *f, uint32_t call)
         }
     }
     if (name != ECO_PY_NO && n[name].kind == ECO_PY_IDENTIFIER) {
-        eco_py_define(f, ECO_PY_CALLS, text_of(f, name),
-                      (struct eco_py_def){n[call].start, call, call, ECO_PY_NO, ECO_PYD_OPAQUE, 0, NULL});
+        eco_py_define(
+            f, ECO_PY_CALLS, text_of(f, name),
+            (struct eco_py_def){n[call].start, call, call, ECO_PY_NO, ECO_PYD_OPAQUE, 0, NULL});
     }
 }
 
@@ -461,7 +466,8 @@ static bool conditional(struct eco_py_flow *f, uint32_t at, uint32_t use, bool *
 {
     bool some = false;
     *excluded = false;
-    for (uint32_t i = f->t->nodes[at].parent; i != ECO_PY_NO && f->steps; i = f->t->nodes[i].parent) {
+    for (uint32_t i = f->t->nodes[at].parent; i != ECO_PY_NO && f->steps;
+         i = f->t->nodes[i].parent) {
         f->steps--;
         uint8_t kind = f->t->nodes[i].kind;
         if (kind == ECO_PY_FUNCTION || kind == ECO_PY_CLASS) {
@@ -475,8 +481,8 @@ static bool conditional(struct eco_py_flow *f, uint32_t at, uint32_t use, bool *
         if ((kind == ECO_PY_BLOCK || kind == ECO_PY_ELIF || kind == ECO_PY_ELSE ||
              kind == ECO_PY_CASE) &&
             whole != ECO_PY_NO && eco_py_inside(f->t, use, whole)) {
-            *excluded = f->t->nodes[whole].kind != ECO_PY_FOR &&
-                        f->t->nodes[whole].kind != ECO_PY_WHILE;
+            *excluded =
+                f->t->nodes[whole].kind != ECO_PY_FOR && f->t->nodes[whole].kind != ECO_PY_WHILE;
         }
     }
     return some;

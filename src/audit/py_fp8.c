@@ -105,8 +105,7 @@ static bool eager_backend(struct eco_scan *s, uint32_t call)
     struct eco_py_arg d = eco_py_call_arg(&s->flow, call, "disable", -1);
     bool eager = b.have == ECO_PY_PRESENT && b.vals.n == 1 && b.vals.v[0].what == ECO_PYV_STR &&
                  (strcmp(b.vals.v[0].s, "eager") == 0 || strcmp(b.vals.v[0].s, "aot_eager") == 0);
-    return eager ||
-           (d.have == ECO_PY_PRESENT && eco_py_truth(&d.vals) == ECO_PY_TRUE_ALWAYS);
+    return eager || (d.have == ECO_PY_PRESENT && eco_py_truth(&d.vals) == ECO_PY_TRUE_ALWAYS);
 }
 
 /* A decorator, a static cache (generate compiles by itself) or an exporter. */

@@ -12,9 +12,9 @@ struct target {
 static bool any_keyword(struct eco_scan *s, uint32_t call)
 {
     static const char *const names[] = {
-        "max_new_tokens", "max_length",     "do_sample",       "temperature",     "top_p",
-        "num_beams",      "pad_token_id",   "eos_token_id",    "generation_config", "streamer",
-        "sampling_params", "attention_mask", "input_ids",      "min_new_tokens",  "max_tokens",
+        "max_new_tokens",  "max_length",     "do_sample",    "temperature",       "top_p",
+        "num_beams",       "pad_token_id",   "eos_token_id", "generation_config", "streamer",
+        "sampling_params", "attention_mask", "input_ids",    "min_new_tokens",    "max_tokens",
         "prompt_token_ids"};
     uint32_t args = eco_py_child(&s->tree, call, ECO_PYF_ARGUMENTS);
     for (uint32_t c = args == ECO_PY_NO ? args : s->tree.nodes[args].first; c != ECO_PY_NO;
@@ -35,7 +35,8 @@ static bool made_by(struct eco_scan *s, const struct eco_py_vals *v, const char 
 {
     for (uint32_t i = 0; i < v->n; i++) {
         uint32_t m = v->v[i].what == ECO_PYV_CALL ? eco_scan_method(s, v->v[i].node) : ECO_PY_NO;
-        const char *callee = v->v[i].what == ECO_PYV_CALL ? eco_py_callee(&s->flow, v->v[i].node) : "";
+        const char *callee =
+            v->v[i].what == ECO_PYV_CALL ? eco_py_callee(&s->flow, v->v[i].node) : "";
         for (size_t k = 0; names[k]; k++) {
             if (strcmp(callee, names[k]) == 0 || eco_py_is(&s->tree, m, names[k])) {
                 return true;
@@ -57,15 +58,15 @@ static bool named_like(struct eco_scan *s, uint32_t object, const char *const *n
     return false;
 }
 
-static const char *const model_names[] = {"model", "llm",        "lm",    "base_model",
+static const char *const model_names[] = {"model",  "llm",        "lm",   "base_model",
                                           "_model", "peft_model", "_llm", NULL};
-static const char *const pipe_names[] = {"pipe", "pipeline",       "generator", "text_generator",
-                                         "_pipe", "llm_pipeline",  NULL};
+static const char *const pipe_names[] = {"pipe",  "pipeline",     "generator", "text_generator",
+                                         "_pipe", "llm_pipeline", NULL};
 
 static struct target target_of(struct eco_scan *s, uint32_t call)
 {
     static const char *const loads[] = {"from_pretrained", "get_peft_model", "init_inference",
-                                        "prepare", "for_inference", NULL};
+                                        "prepare",         "for_inference",  NULL};
     static const char *const vllm[] = {"LLM", NULL}, *const pipes[] = {"pipeline", NULL};
     uint32_t callee = eco_py_child(&s->tree, call, ECO_PYF_FUNCTION);
     struct target t = {false, false};
@@ -84,9 +85,9 @@ static struct target target_of(struct eco_scan *s, uint32_t call)
         return t;
     }
     struct eco_py_vals v = eco_py_callee_vals(&s->flow, call);
-    t.takes_text = made_by(s, &v, pipes) ||
-                   (named_like(s, callee, pipe_names) && any_keyword(s, call) &&
-                    eco_py_callee(&s->flow, call)[0] != '\0');
+    t.takes_text =
+        made_by(s, &v, pipes) || (named_like(s, callee, pipe_names) && any_keyword(s, call) &&
+                                  eco_py_callee(&s->flow, call)[0] != '\0');
     if (s->tree.nodes[callee].kind == ECO_PY_IDENTIFIER && named_like(s, callee, pipe_names) &&
         any_keyword(s, call)) {
         t.takes_text = true;
@@ -101,8 +102,9 @@ static struct target target_of(struct eco_scan *s, uint32_t call)
 /* The inputs alone: not temperature=t. */
 static bool is_input(struct eco_scan *s, uint32_t arg, uint32_t index)
 {
-    static const char *const names[] = {"input_ids", "inputs", "inputs_embeds", "prompts", "prompt",
-                                        "prompt_token_ids", "text_inputs", "text", "attention_mask"};
+    static const char *const names[] = {"input_ids",   "inputs", "inputs_embeds",
+                                        "prompts",     "prompt", "prompt_token_ids",
+                                        "text_inputs", "text",   "attention_mask"};
     uint8_t kind = s->tree.nodes[arg].kind;
     if (kind == ECO_PY_DICT_SPLAT || kind == ECO_PY_LIST_SPLAT) {
         return true;
@@ -155,14 +157,16 @@ static uint32_t mapped_by(struct eco_scan *s, uint32_t lambda)
 {
     const struct eco_py_node *n = s->tree.nodes;
     uint32_t args = n[lambda].parent;
-    uint32_t call = args == ECO_PY_NO || n[args].kind != ECO_PY_ARGUMENTS ? ECO_PY_NO : n[args].parent;
+    uint32_t call =
+        args == ECO_PY_NO || n[args].kind != ECO_PY_ARGUMENTS ? ECO_PY_NO : n[args].parent;
     if (call == ECO_PY_NO || n[call].kind != ECO_PY_CALL) {
         return ECO_PY_NO;
     }
     uint32_t m = eco_scan_method(s, call);
     bool map = eco_py_is(&s->tree, m, "map"), apply = eco_py_is(&s->tree, m, "apply");
     uint32_t callee = eco_py_child(&s->tree, call, ECO_PYF_FUNCTION);
-    bool pool = eco_py_mentions(&s->tree, callee, "pool") || eco_py_mentions(&s->tree, callee, "exec");
+    bool pool =
+        eco_py_mentions(&s->tree, callee, "pool") || eco_py_mentions(&s->tree, callee, "exec");
     bool batched = eco_py_call_arg(&s->flow, call, "batched", -1).have != ECO_PY_ABSENT;
     return (map || apply) && !pool && !batched ? call : ECO_PY_NO;
 }
@@ -177,7 +181,8 @@ static bool judge_loop(struct eco_scan *s, const struct eco_loop *l, uint32_t ca
     }
     if (u.batch && u.unpadded != ECO_PY_NO && !u.no_claim) {
         struct eco_spot spot = eco_scan_spot(s, u.unpadded);
-        eco_scan_add(s, ECO_AUDIT_UNPADDED_LOOP, &spot, "a batch is tokenized without padding=True");
+        eco_scan_add(s, ECO_AUDIT_UNPADDED_LOOP, &spot,
+                     "a batch is tokenized without padding=True");
     }
     if (!u.batch && !u.no_claim && (u.text || t.takes_text || l->tensors)) {
         report(s, place, &u, "");
@@ -209,7 +214,7 @@ static void climb(struct eco_scan *s, uint32_t call, struct target t)
     }
 }
 
-/* ---- a helper of this file that generates for one of its parameters ------------------------------ */
+/* ---- a helper of this file that generates for one of its parameters -------------------------- */
 
 static uint32_t param_index(struct eco_scan *s, uint32_t function, const char *name)
 {

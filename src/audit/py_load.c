@@ -18,7 +18,7 @@ uint32_t eco_scan_method(const struct eco_scan *s, uint32_t call)
     return callee;
 }
 
-/* ---- no-device-map ------------------------------------------------------------------------------ */
+/* ---- no-device-map --------------------------------------------------------------------------- */
 
 static bool has_prefix(const char *s, const char *prefix)
 {
@@ -129,11 +129,19 @@ static bool method_moves_it(struct eco_scan *s, const char *method, const char *
 /* Handed to something that places it, or may: anything but reading it. */
 static bool placed_by(struct eco_scan *s, uint32_t call)
 {
-    static const char *const names[] = {"prepare",        "init_inference", "initialize",
-                                        "DataParallel",   "dispatch_model", "DistributedDataParallel",
-                                        "FullyShardedDataParallel", "load_checkpoint_and_dispatch",
-                                        "FSDP",           "fully_shard",    "tensor_parallel",
-                                        "get_peft_model", NULL};
+    static const char *const names[] = {"prepare",
+                                        "init_inference",
+                                        "initialize",
+                                        "DataParallel",
+                                        "dispatch_model",
+                                        "DistributedDataParallel",
+                                        "FullyShardedDataParallel",
+                                        "load_checkpoint_and_dispatch",
+                                        "FSDP",
+                                        "fully_shard",
+                                        "tensor_parallel",
+                                        "get_peft_model",
+                                        NULL};
     uint32_t m = eco_scan_method(s, call);
     for (size_t i = 0; names[i]; i++) {
         if (eco_py_is(&s->tree, m, names[i])) {
@@ -223,9 +231,8 @@ static struct eco_audit_edit add_argument(struct eco_scan *s, uint32_t call, con
     if (s->line_map || args == ECO_PY_NO) {
         return (struct eco_audit_edit){0, 0, NULL};
     }
-    return last == ECO_PY_NO
-               ? (struct eco_audit_edit){n[args].start + 1, n[args].start + 1, alone}
-               : (struct eco_audit_edit){n[last].end, n[last].end, with_comma};
+    return last == ECO_PY_NO ? (struct eco_audit_edit){n[args].start + 1, n[args].start + 1, alone}
+                             : (struct eco_audit_edit){n[last].end, n[last].end, with_comma};
 }
 
 void eco_rule_device(struct eco_scan *s, uint32_t call, const char *class_name)
@@ -268,7 +275,7 @@ void eco_rule_device(struct eco_scan *s, uint32_t call, const char *class_name)
                  eco_py_last(class_name), key);
 }
 
-/* ---- vLLM and the key-value cache ---------------------------------------------------------------- */
+/* ---- vLLM and the key-value cache ------------------------------------------------------------ */
 
 static bool is_on(const struct eco_py_arg *a)
 {
@@ -297,8 +304,9 @@ void eco_rule_vllm(struct eco_scan *s, uint32_t call, const char *callee)
         struct eco_spot spot = eco_scan_spot(s, eager.at);
         struct eco_py_arg quant = eco_py_call_arg(&s->flow, call, "quantization", -1);
         if (says(&quant, "fp8")) {
-            eco_scan_add(s, ECO_AUDIT_FP8_EAGER, &spot, "FP8 with enforce_eager=True runs without "
-                                                        "captured graphs");
+            eco_scan_add(s, ECO_AUDIT_FP8_EAGER, &spot,
+                         "FP8 with enforce_eager=True runs without "
+                         "captured graphs");
         } else {
             eco_scan_add(s, ECO_AUDIT_VLLM_EAGER, &spot, "enforce_eager=True");
         }
@@ -347,12 +355,14 @@ void eco_rule_cache_config(struct eco_scan *s, uint32_t assignment)
     struct eco_py_vals v = eco_py_eval(&s->flow, eco_py_child(&s->tree, assignment, ECO_PYF_RIGHT));
     if (eco_py_truth(&v) == ECO_PY_FALSE_ALWAYS && v.v[0].what == ECO_PYV_BOOL) {
         struct eco_spot spot = eco_scan_spot(s, assignment);
-        eco_scan_add(s, ECO_AUDIT_KV_CACHE_OFF, &spot, "%.80s is switched off and the file "
-                                                       "generates", key);
+        eco_scan_add(s, ECO_AUDIT_KV_CACHE_OFF, &spot,
+                     "%.80s is switched off and the file "
+                     "generates",
+                     key);
     }
 }
 
-/* ---- installs from Python ------------------------------------------------------------------------- */
+/* ---- installs from Python -------------------------------------------------------------------- */
 
 static void join_strings(struct eco_scan *s, uint32_t call, struct eco_buf *out)
 {
@@ -368,9 +378,9 @@ static void join_strings(struct eco_scan *s, uint32_t call, struct eco_buf *out)
 
 static bool starts_programs(const char *callee)
 {
-    static const char *const names[] = {"run",   "call",      "check_call", "check_output", "Popen",
-                                        "popen", "getoutput", "system",     "run_commands",
-                                        "pip_install", "pip", "main", "sh", NULL};
+    static const char *const names[] = {
+        "run",    "call",         "check_call",  "check_output", "Popen", "popen", "getoutput",
+        "system", "run_commands", "pip_install", "pip",          "main",  "sh",    NULL};
     for (size_t i = 0; names[i]; i++) {
         if (strcmp(callee, names[i]) == 0) {
             return true;
@@ -405,7 +415,8 @@ void eco_rule_install(struct eco_scan *s, uint32_t call, const char *callee)
     struct eco_buf b = ECO_BUF_INIT;
     join_strings(s, call, &b);
     const char *text = eco_buf_str(&b);
-    if (eco_buf_ok(&b) && strstr(text, "install") && eco_scan_nightly(text, b.len, name, sizeof(name))) {
+    if (eco_buf_ok(&b) && strstr(text, "install") &&
+        eco_scan_nightly(text, b.len, name, sizeof(name))) {
         struct eco_spot spot = eco_scan_spot(s, call);
         eco_scan_add(s, ECO_AUDIT_NIGHTLY_PIN, &spot, "installs %s", name);
     }

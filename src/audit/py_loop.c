@@ -216,7 +216,7 @@ void eco_loop_of_function(struct eco_scan *s, uint32_t function, struct eco_loop
     l->last = s->tree.nodes[body].last;
     for (uint32_t c = s->tree.nodes[params].first; c != ECO_PY_NO; c = s->tree.nodes[c].next) {
         uint32_t name = eco_py_child(&s->tree, c, ECO_PYF_NAME);
-        name = name != ECO_PY_NO ? name
+        name = name != ECO_PY_NO                                 ? name
                : s->tree.nodes[c].kind == ECO_PY_TYPED_PARAMETER ? s->tree.nodes[c].first
                                                                  : c;
         if (name != ECO_PY_NO && s->tree.nodes[name].kind == ECO_PY_IDENTIFIER) {

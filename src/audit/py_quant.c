@@ -202,10 +202,15 @@ void eco_rule_config(struct eco_scan *s, uint32_t call, const char *callee)
     }
 }
 
-/* ---- a model and its settings ------------------------------------------------------------------ */
+/* ---- a model and its settings ---------------------------------------------------------------- */
 
-static const char *const id_keys[] = {"pretrained_model_name_or_path", "model_name", "model_id",
-                                      "model", "model_path", "model_name_or_path", NULL};
+static const char *const id_keys[] = {"pretrained_model_name_or_path",
+                                      "model_name",
+                                      "model_id",
+                                      "model",
+                                      "model_path",
+                                      "model_name_or_path",
+                                      NULL};
 
 /* The smallest model this call may load; 0: not known. */
 static double smallest_model(struct eco_scan *s, uint32_t call, int position, const char **id)
@@ -314,8 +319,9 @@ static void check_configs(struct eco_scan *s, uint32_t call, const struct quant 
 /* Keywords that no model takes although the names are the same. */
 static bool is_other_call(const char *callee)
 {
-    static const char *const others[] = {"dict", "add_argument", "set_defaults", "print", "update",
-                                         "BitsAndBytesConfig", "info", "debug", "namedtuple", NULL};
+    static const char *const others[] = {
+        "dict", "add_argument", "set_defaults", "print", "update", "BitsAndBytesConfig",
+        "info", "debug",        "namedtuple",   NULL};
     for (size_t i = 0; others[i]; i++) {
         if (strcmp(callee, others[i]) == 0) {
             return true;
@@ -333,10 +339,9 @@ static const char *class_of(struct eco_scan *s, uint32_t call, bool *load)
         return NULL;
     }
     uint32_t attr = eco_py_child(&s->tree, callee, ECO_PYF_ATTRIBUTE);
-    *load = eco_py_is(&s->tree, attr, "from_pretrained") ||
-            eco_py_is(&s->tree, attr, "from_model_id");
-    struct eco_py_vals v =
-        eco_py_eval(&s->flow, eco_py_child(&s->tree, callee, ECO_PYF_OBJECT));
+    *load =
+        eco_py_is(&s->tree, attr, "from_pretrained") || eco_py_is(&s->tree, attr, "from_model_id");
+    struct eco_py_vals v = eco_py_eval(&s->flow, eco_py_child(&s->tree, callee, ECO_PYF_OBJECT));
     for (uint32_t i = 0; i < v.n; i++) {
         if (v.v[i].what == ECO_PYV_NAME) {
             return v.v[i].s;

@@ -92,8 +92,12 @@ static bool ends_with(const char *text, size_t len, const char *what)
 /* What the file does elsewhere that settles where models run. */
 static void read_facts(struct eco_scan *s)
 {
-    static const char *const placing[] = {"set_default_device", "set_default_tensor_type",
-                                          "prepare", "init_inference", "initialize", NULL};
+    static const char *const placing[] = {"set_default_device",
+                                          "set_default_tensor_type",
+                                          "prepare",
+                                          "init_inference",
+                                          "initialize",
+                                          NULL};
     for (uint32_t i = 0; i < s->tree.count; i++) {
         uint32_t m = s->tree.nodes[i].kind == ECO_PY_CALL ? eco_scan_method(s, i) : ECO_PY_NO;
         if (m == ECO_PY_NO) {

@@ -64,8 +64,9 @@ bool eco_py_available(void)
 int eco_py_parse(struct eco_py_tree *t, const char *text, size_t len, struct eco_err *err)
 {
     (void)t, (void)text, (void)len;
-    return eco_err_set(err, ECO_E_UNSUPPORTED, "", "audit is not built in: the Python grammar was "
-                                                   "not there when this program was built");
+    return eco_err_set(err, ECO_E_UNSUPPORTED, "",
+                       "audit is not built in: the Python grammar was "
+                       "not there when this program was built");
 }
 
 #else
@@ -171,17 +172,18 @@ static uint32_t add(struct eco_py_tree *t, const struct map *m, const TSTreeCurs
     }
     uint32_t i = t->count++;
     TSPoint start = ts_node_start_point(n), end = ts_node_end_point(n);
-    t->nodes[i] = (struct eco_py_node){
-        .start = ts_node_start_byte(n),
-        .end = ts_node_end_byte(n),
-        .row = start.row,
-        .col = start.column,
-        .end_row = end.row,
-        .parent = parent,
-        .next = ECO_PY_NO,
-        .first = ECO_PY_NO,
-        .kind = s == UINT16_MAX ? ECO_PY_ERROR : s < 1024 ? m->kind[s] : ECO_PY_OTHER,
-        .field = f < 128 ? m->field[f] : ECO_PYF_NONE};
+    t->nodes[i] = (struct eco_py_node){.start = ts_node_start_byte(n),
+                                       .end = ts_node_end_byte(n),
+                                       .row = start.row,
+                                       .col = start.column,
+                                       .end_row = end.row,
+                                       .parent = parent,
+                                       .next = ECO_PY_NO,
+                                       .first = ECO_PY_NO,
+                                       .kind = s == UINT16_MAX ? ECO_PY_ERROR
+                                               : s < 1024      ? m->kind[s]
+                                                               : ECO_PY_OTHER,
+                                       .field = f < 128 ? m->field[f] : ECO_PYF_NONE};
     if (prev != ECO_PY_NO) {
         t->nodes[prev].next = i;
     } else if (parent != ECO_PY_NO) {

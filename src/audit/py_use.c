@@ -50,9 +50,10 @@ static bool grows(struct eco_scan *s, const struct eco_loop *l, const char *key)
         uint32_t state = 0, call;
         while ((call = eco_py_next_call(&s->flow, methods[i], &state)) != ECO_PY_NO) {
             uint32_t callee = eco_py_child(&s->tree, call, ECO_PYF_FUNCTION);
-            const char *k = in_body(l, call)
-                                ? eco_py_key(&s->flow, eco_py_child(&s->tree, callee, ECO_PYF_OBJECT))
-                                : NULL;
+            const char *k =
+                in_body(l, call)
+                    ? eco_py_key(&s->flow, eco_py_child(&s->tree, callee, ECO_PYF_OBJECT))
+                    : NULL;
             if (k && strcmp(k, key) == 0) {
                 return true;
             }
@@ -207,8 +208,9 @@ static void use_of_binary(struct eco_scan *s, const struct eco_loop *l, uint32_t
 
 static bool encodes(struct eco_scan *s, uint32_t call)
 {
-    static const char *const names[] = {"encode", "encode_plus", "apply_chat_template", "tokenize",
-                                        "unsqueeze", "tokenizer", "tok"};
+    static const char *const names[] = {"encode",   "encode_plus", "apply_chat_template",
+                                        "tokenize", "unsqueeze",   "tokenizer",
+                                        "tok"};
     uint32_t m = eco_scan_method(s, call);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (eco_py_is(&s->tree, m, names[i])) {
@@ -232,9 +234,8 @@ static bool names_several(struct eco_scan *s, uint32_t arg)
     if (kind == ECO_PY_SUBSCRIPT) {
         return names_several(s, eco_py_child(&s->tree, arg, ECO_PYF_SUBSCRIPT));
     }
-    const char *key = kind == ECO_PY_IDENTIFIER || kind == ECO_PY_ATTRIBUTE
-                          ? eco_py_key(&s->flow, arg)
-                          : NULL;
+    const char *key =
+        kind == ECO_PY_IDENTIFIER || kind == ECO_PY_ATTRIBUTE ? eco_py_key(&s->flow, arg) : NULL;
     return key && plural(eco_py_last(key));
 }
 
@@ -243,7 +244,8 @@ static void judge_encoding(struct eco_scan *s, uint32_t call, struct eco_use *u)
     struct eco_py_arg padding = eco_py_call_arg(&s->flow, call, "padding", -1);
     struct eco_py_arg tensors = eco_py_call_arg(&s->flow, call, "return_tensors", -1);
     struct eco_py_arg text = eco_py_call_arg(&s->flow, call, "text", 0);
-    bool padded = padding.have != ECO_PY_ABSENT && eco_py_truth(&padding.vals) != ECO_PY_FALSE_ALWAYS;
+    bool padded =
+        padding.have != ECO_PY_ABSENT && eco_py_truth(&padding.vals) != ECO_PY_FALSE_ALWAYS;
     u->text = true;
     if (padded && text.have == ECO_PY_PRESENT && names_several(s, text.at)) {
         u->batch = true;

@@ -1,8 +1,8 @@
 /* One file: what kind it is, its scan, and the comments that silence findings. */
+#include "scan_file.h"
 #include "base/file.h"
 #include "needles.h"
 #include "scan.h"
-#include "scan_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,14 +109,15 @@ static int scan_kind(struct eco_scan *s, enum kind kind, struct eco_err *err)
     }
 }
 
-/* ---- "ecocompute: ignore", "ecocompute: ignore[int8-default, bs1-loop]" ---------------------------- */
+/* ---- "ecocompute: ignore", "ecocompute: ignore[int8-default, bs1-loop]" ---------------------- */
 
 static bool listed(const char *p, const char *end, enum eco_audit_rule rule)
 {
     const char *id = eco_audit_rule(rule)->id;
     size_t n = strlen(id);
     for (; p < end && *p != ']'; p++) {
-        if ((size_t)(end - p) >= n && memcmp(p, id, n) == 0 && (p[n] == ',' || p[n] == ']' || p[n] == ' ')) {
+        if ((size_t)(end - p) >= n && memcmp(p, id, n) == 0 &&
+            (p[n] == ',' || p[n] == ']' || p[n] == ' ')) {
             return true;
         }
     }
@@ -273,9 +274,8 @@ int eco_audit_text(struct eco_audit *a, const char *path, const char *text, size
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
     eco_needles_init(needles);
-    int rc = eco_py_available()
-                 ? eco_audit_scan_text(a, needles, path, text, len, err)
-                 : eco_py_parse(&(struct eco_py_tree){0}, text, len, err);
+    int rc = eco_py_available() ? eco_audit_scan_text(a, needles, path, text, len, err)
+                                : eco_py_parse(&(struct eco_py_tree){0}, text, len, err);
     free(needles);
     return rc;
 }

@@ -113,7 +113,7 @@ static int add_path(struct list *l, struct eco_audit *a, const char *path, struc
     return 0;
 }
 
-/* ---- sharing out ---------------------------------------------------------------------------------- */
+/* ---- sharing out ----------------------------------------------------------------------------- */
 
 struct pool {
     const struct list *files;
@@ -182,7 +182,8 @@ static const char *keep(struct eco_audit *a, const char *s)
 /* Findings and skips of a worker, their texts copied. */
 static void gather(struct eco_audit *a, const struct eco_audit *from)
 {
-    struct eco_audit_finding *f = from->n ? realloc(a->findings, (a->n + from->n) * sizeof(*f)) : NULL;
+    struct eco_audit_finding *f =
+        from->n ? realloc(a->findings, (a->n + from->n) * sizeof(*f)) : NULL;
     if (from->n && !f) {
         a->failed = true;
         return;

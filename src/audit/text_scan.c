@@ -85,7 +85,8 @@ void eco_scan_requirements(struct eco_scan *s)
         nightly(s, &l, "requires");
         if (l.len == 5 && memcmp(l.s, "--pre", 5) == 0) {
             pre = l;
-        } else if (l.len && l.s[0] != '-' && eco_scan_loose_package(l.s, l.len, name, sizeof(name))) {
+        } else if (l.len && l.s[0] != '-' &&
+                   eco_scan_loose_package(l.s, l.len, name, sizeof(name))) {
             loose = true;
         }
     }
@@ -104,7 +105,7 @@ void eco_scan_toml(struct eco_scan *s)
     }
 }
 
-/* ---- commands ------------------------------------------------------------------------------------ */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 struct words {
     const char *s[MAX_WORDS];
@@ -185,7 +186,8 @@ static void check_vllm(struct eco_scan *s, const struct words *w, const struct e
         eco_scan_add(s, ECO_AUDIT_VLLM_ONE_SEQ, spot, "--max-num-seqs 1");
     }
     if (option(w, "--cpu-offload-gb", &v, &n) && n && v[0] >= '1' && v[0] <= '9') {
-        eco_scan_add(s, ECO_AUDIT_CPU_OFFLOAD, spot, "--cpu-offload-gb keeps weights in main memory");
+        eco_scan_add(s, ECO_AUDIT_CPU_OFFLOAD, spot,
+                     "--cpu-offload-gb keeps weights in main memory");
     }
 }
 
@@ -302,7 +304,8 @@ void eco_scan_shell(struct eco_scan *s)
 static bool instruction(const struct logical *g, const char *name)
 {
     size_t n = strlen(name);
-    return g->text.len > n && eco_str_ncasecmp(g->text.data, name, n) == 0 && g->text.data[n] == ' ';
+    return g->text.len > n && eco_str_ncasecmp(g->text.data, name, n) == 0 &&
+           g->text.data[n] == ' ';
 }
 
 static void docker_instruction(struct eco_scan *s, struct logical *g)
@@ -349,7 +352,7 @@ void eco_scan_dockerfile(struct eco_scan *s)
     eco_buf_done(&g.text);
 }
 
-/* ---- YAML ---------------------------------------------------------------------------------------- */
+/* ---- YAML ------------------------------------------------------------------------------------ */
 
 static bool key_is(const struct line *l, const char *key, const char **value, size_t *len)
 {

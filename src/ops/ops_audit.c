@@ -16,7 +16,7 @@ static int no_memory(struct eco_err *err)
     return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
 }
 
-/* ---- the card ------------------------------------------------------------------------------------ */
+/* ---- the card -------------------------------------------------------------------------------- */
 
 static int question(struct eco_ctx *ctx, const char *gpu, double params_b,
                     const struct eco_args_risk *risk, struct eco_question *q, struct eco_err *err)
@@ -63,7 +63,7 @@ static int choose_card(struct eco_ctx *ctx, const struct eco_args_audit *args, s
     return rc;
 }
 
-/* ---- effects ------------------------------------------------------------------------------------- */
+/* ---- effects --------------------------------------------------------------------------------- */
 
 /* Which question a rule puts to the estimator, and which trap of its table it is. */
 struct effect {
@@ -123,7 +123,8 @@ static void compute_effect(struct eco_ctx *ctx, const struct eco_args_audit *arg
                                  .no_kv_cache = f->rule == ECO_AUDIT_KV_CACHE_OFF};
     struct eco_question q;
     struct eco_answer a;
-    if (!e || !args->gpu || !(params_b > 0) || question(ctx, args->gpu, params_b, &risk, &q, NULL) ||
+    if (!e || !args->gpu || !(params_b > 0) ||
+        question(ctx, args->gpu, params_b, &risk, &q, NULL) ||
         eco_step_answer(&q, e->precision, &a, NULL)) {
         return;
     }
@@ -138,15 +139,14 @@ static void compute_effect(struct eco_ctx *ctx, const struct eco_args_audit *arg
         row->effect_ci = eco_span_of(eco_step_round(b.lo95, 3), eco_step_round(b.hi95, 3));
     }
     double v = row->effect_pct.v;
-    const char *range = row->effect_ci.have
-                            ? eco_step_fmt(ctx, ", 95 %% %+.0f to %+.0f %%", row->effect_ci.lo,
-                                           row->effect_ci.hi)
-                            : "";
+    const char *range = row->effect_ci.have ? eco_step_fmt(ctx, ", 95 %% %+.0f to %+.0f %%",
+                                                           row->effect_ci.lo, row->effect_ci.hi)
+                                            : "";
     row->effect = eco_step_fmt(ctx, "predicted %+.0f %% energy per token %s (%.3gB on %s%s)", v,
                                e->words, params_b, q.gpu ? q.gpu->name : args->gpu, range);
 }
 
-/* ---- scan ---------------------------------------------------------------------------------------- */
+/* ---- scan ------------------------------------------------------------------------------------ */
 
 static bool in_list(const struct eco_strs *list, const char *id)
 {
@@ -174,7 +174,8 @@ static void keep_rules(struct eco_audit *a, const struct eco_args_audit *args)
     size_t kept = 0;
     for (size_t i = 0; i < a->n; i++) {
         const char *id = eco_audit_rule(a->findings[i].rule)->id;
-        bool keep = (args->rules.n == 0 || in_list(&args->rules, id)) && !in_list(&args->ignore, id);
+        bool keep =
+            (args->rules.n == 0 || in_list(&args->rules, id)) && !in_list(&args->ignore, id);
         if (keep) {
             a->findings[kept++] = a->findings[i];
         }
@@ -224,7 +225,7 @@ static int scan(struct eco_ctx *ctx, const struct eco_args_audit *args, struct e
     return rc ? rc : read_baseline(ctx, args, a, err);
 }
 
-/* ---- fixes ---------------------------------------------------------------------------------------- */
+/* ---- fixes ----------------------------------------------------------------------------------- */
 
 /* Patches of one file's findings, and the fixed file when asked for. */
 static int fix_file(struct eco_ctx *ctx, const struct eco_args_audit *args, struct eco_audit *a,
@@ -263,7 +264,8 @@ static int fix_all(struct eco_ctx *ctx, const struct eco_args_audit *args, struc
 {
     int rc = 0;
     for (size_t from = 0, to; rc == 0 && from < a->n; from = to) {
-        for (to = from + 1; to < a->n && strcmp(a->findings[to].file, a->findings[from].file) == 0;) {
+        for (to = from + 1;
+             to < a->n && strcmp(a->findings[to].file, a->findings[from].file) == 0;) {
             to++;
         }
         rc = fix_file(ctx, args, a, from, to, rows, fixed, err);
@@ -271,7 +273,7 @@ static int fix_all(struct eco_ctx *ctx, const struct eco_args_audit *args, struc
     return rc;
 }
 
-/* ---- the result ----------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static const char *own(struct eco_ctx *ctx, const char *s)
 {
@@ -348,24 +350,25 @@ static int write_document(struct eco_ctx *ctx, const struct eco_args_audit *args
 static const char *verdict(struct eco_ctx *ctx, const struct eco_res_audit *out)
 {
     long long n = (long long)(out->critical + out->warnings + out->infos);
-    const char *known =
-        out->known ? eco_step_fmt(ctx, ", %lld known", (long long)out->known) : "";
+    const char *known = out->known ? eco_step_fmt(ctx, ", %lld known", (long long)out->known) : "";
     if (n == 0) {
         return eco_step_fmt(ctx, "no energy trap found in %lld file%s%s", (long long)out->files,
                             out->files == 1 ? "" : "s", known);
     }
-    return eco_step_fmt(ctx, "%lld energy trap%s in %lld file%s: %lld critical, %lld warning, %lld "
-                             "info%s",
+    return eco_step_fmt(ctx,
+                        "%lld energy trap%s in %lld file%s: %lld critical, %lld warning, %lld "
+                        "info%s",
                         n, n == 1 ? "" : "s", (long long)out->files, out->files == 1 ? "" : "s",
-                        (long long)out->critical, (long long)out->warnings,
-                        (long long)out->infos, known);
+                        (long long)out->critical, (long long)out->warnings, (long long)out->infos,
+                        known);
 }
 
 static int fill(struct eco_ctx *ctx, const struct eco_args_audit *args, struct eco_audit *a,
                 struct eco_res_audit *out, struct eco_err *err)
 {
     struct eco_res_audit_finding *rows = eco_arena_array(ctx->arena, a->n + 1, sizeof(*rows));
-    struct eco_res_audit_skip *skips = eco_arena_array(ctx->arena, a->n_skipped + 1, sizeof(*skips));
+    struct eco_res_audit_skip *skips =
+        eco_arena_array(ctx->arena, a->n_skipped + 1, sizeof(*skips));
     if (!rows || !skips) {
         return no_memory(err);
     }

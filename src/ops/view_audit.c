@@ -21,8 +21,7 @@ static void one_finding(struct eco_doc *d, const struct eco_res_audit_finding *f
     if (f->effect) {
         eco_doc_item(d, "effect: %s", f->effect);
     }
-    eco_doc_item(d, "fix: %s%s", f->fix,
-                 f->patch && f->safe ? " (--fix does it)" : "");
+    eco_doc_item(d, "fix: %s%s", f->fix, f->patch && f->safe ? " (--fix does it)" : "");
 }
 
 void eco_view_audit(struct eco_doc *d, const void *result)
@@ -37,8 +36,11 @@ void eco_view_audit(struct eco_doc *d, const void *result)
         return;
     }
     int64_t n = r->critical + r->warnings + r->infos;
-    eco_doc_verdict(d, r->critical ? ECO_TONE_BAD : n ? ECO_TONE_WARN : ECO_TONE_GOOD, "%s",
-                    r->verdict);
+    eco_doc_verdict(d,
+                    r->critical ? ECO_TONE_BAD
+                    : n         ? ECO_TONE_WARN
+                                : ECO_TONE_GOOD,
+                    "%s", r->verdict);
     for (size_t i = 0; i < r->findings.n; i++) {
         one_finding(d, (const struct eco_res_audit_finding *)r->findings.items + i);
     }
@@ -47,7 +49,8 @@ void eco_view_audit(struct eco_doc *d, const void *result)
                      r->fixed == 1 ? "" : "es");
     }
     for (size_t i = 0; i < r->skipped.n && i < 20; i++) {
-        const struct eco_res_audit_skip *s = (const struct eco_res_audit_skip *)r->skipped.items + i;
+        const struct eco_res_audit_skip *s =
+            (const struct eco_res_audit_skip *)r->skipped.items + i;
         eco_doc_text(d, ECO_TONE_QUIET, "not looked into: %s: %s", s->file, s->reason);
     }
     if (r->skipped.n > 20) {

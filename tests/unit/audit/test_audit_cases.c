@@ -42,8 +42,8 @@ static bool judge(const struct eco_json *c, const struct eco_audit *a, struct sc
         for (size_t i = 0; i < a->n; i++) {
             found |= matches(w, &a->findings[i]);
         }
-        struct score *r = &s[eco_audit_rule_find(eco_json_get(w, "rule")->str,
-                                                 eco_json_get(w, "rule")->len)];
+        struct score *r =
+            &s[eco_audit_rule_find(eco_json_get(w, "rule")->str, eco_json_get(w, "rule")->len)];
         r->want++;
         r->hit += found;
         if (!found) {

@@ -45,8 +45,9 @@ static void test_fixes(void **state)
                  "c = BitsAndBytesConfig(load_in_4bit=True)\n", false);
     expect_fixed("c = BitsAndBytesConfig(llm_int8_threshold=0.0, load_in_4bit=True)\n",
                  "c = BitsAndBytesConfig(load_in_4bit=True)\n", false);
-    expect_fixed("c = BitsAndBytesConfig(\n    load_in_4bit=True,\n    llm_int8_threshold=0.0,\n)\n",
-                 "c = BitsAndBytesConfig(\n    load_in_4bit=True,\n)\n", false);
+    expect_fixed(
+        "c = BitsAndBytesConfig(\n    load_in_4bit=True,\n    llm_int8_threshold=0.0,\n)\n",
+        "c = BitsAndBytesConfig(\n    load_in_4bit=True,\n)\n", false);
     expect_fixed("m = AutoModel.from_pretrained(\"a/b\")\n",
                  "m = AutoModel.from_pretrained(\"a/b\", device_map=\"auto\")\n", false);
     expect_fixed("c = BitsAndBytesConfig(load_in_8bit=True)\n",
@@ -161,12 +162,18 @@ static void test_sizes(void **state)
     static const struct {
         const char *id;
         double b;
-    } cases[] = {{"Qwen/Qwen2.5-7B-Instruct", 7},  {"facebook/opt-350m", 0.35},
-                 {"internlm/internlm2-1_8b", 1.8}, {"Qwen/Qwen3-30B-A3B", 30},
-                 {"microsoft/Phi-3-mini-4k-instruct", 3.82}, {"gpt2", 0.124},
-                 {"models/qwen-1.5b/final", 1.5},  {"a/w4a16-tool", 0},
-                 {"lmsys/vicuna-13b-v1.5-16k", 13}, {"gpt-2024-05-13", 0},
-                 {"x/4bit-quant", 0},              {"", 0}};
+    } cases[] = {{"Qwen/Qwen2.5-7B-Instruct", 7},
+                 {"facebook/opt-350m", 0.35},
+                 {"internlm/internlm2-1_8b", 1.8},
+                 {"Qwen/Qwen3-30B-A3B", 30},
+                 {"microsoft/Phi-3-mini-4k-instruct", 3.82},
+                 {"gpt2", 0.124},
+                 {"models/qwen-1.5b/final", 1.5},
+                 {"a/w4a16-tool", 0},
+                 {"lmsys/vicuna-13b-v1.5-16k", 13},
+                 {"gpt-2024-05-13", 0},
+                 {"x/4bit-quant", 0},
+                 {"", 0}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_near(eco_audit_model_size(cases[i].id, strlen(cases[i].id)), cases[i].b, 1e-9);
@@ -203,14 +210,15 @@ static void test_hostile(void **state)
     static const struct {
         const char *path, *head, *unit;
     } cases[] = {
-        {"x.py", "from_pretrained ", "a"},                  /* one line */
-        {"x.py", "from_pretrained", "("},                   /* brackets never closed */
+        {"x.py", "from_pretrained ", "a"}, /* one line */
+        {"x.py", "from_pretrained", "("},  /* brackets never closed */
         {"x.py", "from_pretrained", "[{("},
-        {"x.py", "from_pretrained\n", "x = f(x)\n"},        /* one name, defined again and again */
+        {"x.py", "from_pretrained\n", "x = f(x)\n"}, /* one name, defined again and again */
         {"x.py", "from_pretrained\n", "x.update(load_in_8bit=x)\n"},
         {"x.py", "from_pretrained\n", "for p in q: model.generate(**t(p))\n"},
         {"x.py", "from_pretrained\n", "def f(a): return f(f(a))\n"},
-        {"x.py", "from_pretrained\n", "m = AutoModel.from_pretrained(\"a/b-1b\", load_in_4bit=1)\n"},
+        {"x.py", "from_pretrained\n",
+         "m = AutoModel.from_pretrained(\"a/b-1b\", load_in_4bit=1)\n"},
         {"x.py", "from_pretrained\n", "!pip install x\n"},
         {"x.py", "from_pretrained\n", "\"\"\"\n"},
         {"x.py", "from_pretrained\n", "\xff\xfe\x80 = 1\n"},
