@@ -370,7 +370,8 @@ static void cpu_attend(struct eco_backend_ctx *b, const struct eco_kv *kv,
                        const struct eco_tokens *t, const struct eco_attention *a, const float *q,
                        float *out)
 {
-    struct attending g = {b, kv, t, a, q, out};
+    struct attending g = {.b = b, .kv = kv, .t = t, .a = a, .q = q};
+    g.out = out;
     eco_engine_pool_run(b->pool, &(struct eco_job){attend_items, &g, t->n * a->heads, 4});
 }
 
@@ -397,7 +398,8 @@ static void gate_items(const void *ctx, int begin, int end, int thread)
 
 static void cpu_gate(struct eco_backend_ctx *b, float *gate, const float *up, size_t n, bool gelu)
 {
-    struct gating g = {b->k, gate, up, n, gelu};
+    struct gating g = {.k = b->k, .up = up, .n = n, .gelu = gelu};
+    g.gate = gate;
     int items = (int)((n + GATE_ITEM - 1) / GATE_ITEM);
     int chunk = n < SMALL ? items : 8;
     eco_engine_pool_run(b->pool, &(struct eco_job){gate_items, &g, items, chunk});
@@ -419,6 +421,7 @@ static void cpu_softcap(struct eco_backend_ctx *b, float *x, size_t n, float cap
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): another backend writes x here */
 static void cpu_read(struct eco_backend_ctx *b, float *x, size_t n)
 {
     (void)b;

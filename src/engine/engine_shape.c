@@ -137,7 +137,8 @@ int eco_engine_shape_from_model(const struct eco_model *m, struct eco_shape *out
                           .window = m->sliding_window,
                           .tied = m->tied};
     /* Two norms a layer and the last one; what is left over tells biases from q/k norms. */
-    uint64_t layers = (uint64_t)m->layers, width = (uint64_t)(m->n_heads + 2 * m->n_kv_heads);
+    uint64_t layers = (uint64_t)m->layers,
+             width = (uint64_t)m->n_heads + 2 * (uint64_t)m->n_kv_heads;
     uint64_t plain = (2 * layers + 1) * (uint64_t)m->hidden;
     uint64_t left = m->params_norm - plain; /* wraps for a model with fewer: no case fits */
     snprintf(s.architecture, sizeof(s.architecture), "llama");

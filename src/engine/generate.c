@@ -68,6 +68,16 @@ static void step(struct eco_decoder *e, int pos, int *next)
     }
 }
 
+/* NaN or infinite weights, or scales in a file that lies, show in the last step's output. */
+static bool finite_output(const struct eco_decoder *e)
+{
+    float sum = 0.0f;
+    for (int i = 0; i < e->f.shape.vocab; i++) {
+        sum += e->f.scratch.logits[i] * 0.0f; /* 0, or NaN */
+    }
+    return sum == 0.0f;
+}
+
 static int emit(struct eco_decoder *e, const int *next, int index, int n_gen, int *ids,
                 const struct eco_engine_sink *sink)
 {
@@ -104,6 +114,10 @@ int eco_engine_generate(struct eco_decoder *e, const int *prompt, int n_prompt, 
         step(e, n_prompt + made - 1, next);
         stop = emit(e, next, made, n_gen, ids, sink) != 0;
         last = eco_clock_mono_ns();
+    }
+    if (!finite_output(e)) {
+        return eco_err_set(err, ECO_E_CONTENT, "model",
+                           "the model's outputs are not finite numbers: its weights are not sound");
     }
     if (out) {
         double ttft = seconds(start, first), decode = seconds(first, last);
@@ -186,11 +200,12 @@ static void score(void *ctx, int index, const float *logits)
     if (index + 1 >= s->n) {
         return;
     }
-    double max = (double)logits[0], sum = 0.0;
+    double max = (double)logits[0];
     for (int i = 1; i < s->vocab; i++) {
         max = (double)logits[i] > max ? (double)logits[i] : max;
     }
-    for (int i = 0; i < s->vocab; i++) {
+    double sum = exp((double)logits[0] - max);
+    for (int i = 1; i < s->vocab; i++) {
         sum += exp((double)logits[i] - max);
     }
     s->nll += max + log(sum) - (double)logits[s->tokens[index + 1]];

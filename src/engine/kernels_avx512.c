@@ -37,7 +37,7 @@ SIMD_INLINE __m512 load_weights(enum eco_format f, const uint8_t *p)
 }
 
 /* The last columns of a row, fewer than a register. */
-static float rest(const struct eco_matrix *w, int r, size_t c, const float *x)
+static float tail_sum(const struct eco_matrix *w, int r, size_t c, const float *x)
 {
     float sum = 0.0f, v;
     for (; c < (size_t)w->cols; c++) {
@@ -69,7 +69,7 @@ SIMD_INLINE void row_float(const struct eco_matrix *w, int r, const float *x, in
     }
     for (int t = 0; t < T; t++) {
         y[(size_t)t * ldy + (size_t)r] = _mm512_reduce_add_ps(_mm512_add_ps(s[t][0], s[t][1])) +
-                                         rest(w, r, c, x + (size_t)t * cols);
+                                         tail_sum(w, r, c, x + (size_t)t * cols);
     }
 }
 

@@ -142,7 +142,7 @@ int eco_engine_pool_threads(const struct eco_pool *p)
 
 int eco_engine_pool_new(int threads, bool pin, struct eco_pool **out, struct eco_err *err)
 {
-    int cpu[ECO_ENGINE_MAX_THREADS];
+    int cpu[ECO_ENGINE_MAX_THREADS] = {0};
     struct eco_pool *p = calloc(1, sizeof(*p));
     if (!p) {
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
@@ -157,7 +157,7 @@ int eco_engine_pool_new(int threads, bool pin, struct eco_pool **out, struct eco
     }
     for (int i = 1; i < threads; i++) {
         p->workers[i] =
-            (struct worker){.pool = p, .index = i, .cpu = p->bound ? cpu[i % cpus] : -1};
+            (struct worker){.pool = p, .index = i, .cpu = cpus > 0 ? cpu[i % cpus] : -1};
         if (pthread_create(&p->workers[i].id, NULL, worker_main, &p->workers[i]) != 0) {
             eco_engine_pool_free(p);
             return eco_err_set(err, ECO_E_NO_MEMORY, "threads", "cannot start thread %d", i + 1);
