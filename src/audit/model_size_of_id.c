@@ -66,7 +66,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) != 0;
 }
 
-/* "7b", "1.5B", "350m", "1_6b", "0.5b" at `at`, standing as a word; the size in *b, its end back. */
+/* "7b", "1.5B", "350m", "1_6b" at `at`, standing as a word; the size in *b, its end back. */
 static size_t number_at(const char *s, size_t len, size_t at, double *b)
 {
     size_t i = at;

@@ -1,4 +1,4 @@
-/* Nightly builds by name: indexes, channels, wheels, dev versions of packages that set the speed. */
+/* Nightly builds by name: indexes, channels, wheels, dev versions of what sets the speed. */
 #include "scan.h"
 
 #include <ctype.h>

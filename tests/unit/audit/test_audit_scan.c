@@ -182,7 +182,7 @@ static void test_sizes(void **state)
     assert_true(moe > 40 && moe < 56);
 }
 
-/* ---- hostile texts: done at all, and in a time that grows with the length alone ------------------ */
+/* ---- hostile texts: done at all, in a time that grows with the length alone ---------- */
 
 static double seconds(const char *path, const char *text, size_t len)
 {
