@@ -7,8 +7,8 @@
  */
 #define _XOPEN_SOURCE 700
 #include "base/clock.h"
-#include "engine/engine_backend.h"
 #include "engine/engine.h"
+#include "engine/engine_backend.h"
 #include "engine/kernels.h"
 #include "engine/weights.h"
 

@@ -230,6 +230,31 @@ static void test_hostile(void **state)
     ref_done(&m);
 }
 
+static void test_weights_that_are_not_numbers(void **state)
+{
+    struct eco_engine_options o = {.model = path, .threads = 1, .context_tokens = 16};
+    struct gguf_out file = {0};
+    struct eco_err err = {0};
+    struct eco_decoder *e = NULL;
+    struct ref_model m;
+    int ids[2] = {1, 2};
+    (void)state;
+    ref_make(&m, &llama, 4);
+    for (int i = 0; i < m.n; i++) {
+        if (strcmp(m.t[i].name, "model.norm.weight") == 0) {
+            m.t[i].v[3] = NAN;
+        }
+    }
+    gguf_make(&m, T_F16, &file);
+    write_bytes(file.data, file.len);
+    assert_int_equal(eco_engine_open(&o, &e, &err), 0);
+    assert_int_equal(eco_engine_generate(e, ids, 2, 3, NULL, NULL, NULL, &err), ECO_E_CONTENT);
+    assert_non_null(strstr(err.message, "not finite"));
+    eco_engine_close(e);
+    free(file.data);
+    ref_done(&m);
+}
+
 static void test_refusals(void **state)
 {
     struct eco_engine_options o = {.model = "synthetic:Llama-2-7b-hf",
@@ -260,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_architectures),
         cmocka_unit_test(test_quantizing_a_file),
         cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_weights_that_are_not_numbers),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
