@@ -309,7 +309,7 @@ static const char *verdict(struct eco_measure *m, const struct eco_run_arm *arm)
     const char *change = eco_step_pct(m->ctx, d->pct, d->lo95_pct, d->hi95_pct);
     const char *lo = eco_step_pct(m->ctx, d->lo95_pct, d->lo95_pct, d->hi95_pct);
     const char *hi = eco_step_pct(m->ctx, d->hi95_pct, d->lo95_pct, d->hi95_pct);
-    if (d->verdict && strcmp(d->verdict, "cannot tell")) {
+    if (d->verdict && strcmp(d->verdict, "cannot tell") != 0) {
         return eco_step_fmt(m->ctx,
                             "measured: %s %s the energy of %s on %s: %s %% per token against %s "
                             "(95 %% range of this session %s to %s %%, n = %d)",

@@ -209,7 +209,7 @@ static int expect(struct worker *w, const char *want, double silent_s, const cha
 {
     const char *name = "";
     int rc = next_event(w, silent_s, false, doing, &name, err);
-    return rc ? rc : strcmp(name, want) ? unexpected(name, doing, err) : 0;
+    return rc ? rc : strcmp(name, want) != 0 ? unexpected(name, doing, err) : 0;
 }
 
 /* A whole number >= 0 of the event, or an error. */
@@ -299,12 +299,12 @@ static int worker_load(struct eco_generator *base, const struct eco_workload_arm
     }
     keep_packages(w);
     const char *weights = text_or(w->event.root, "weights", "real");
-    *out =
-        (struct eco_workload_loaded){.engine = w->engine,
-                                     .weights = strcmp(weights, "synthetic") ? "real" : "synthetic",
-                                     .memory_bytes = number_or_nan(w, "memory_bytes"),
-                                     .packages = w->packages,
-                                     .package_count = w->package_count};
+    *out = (struct eco_workload_loaded){.engine = w->engine,
+                                        .weights = strcmp(weights, "synthetic") != 0 ? "real"
+                                                                                     : "synthetic",
+                                        .memory_bytes = number_or_nan(w, "memory_bytes"),
+                                        .packages = w->packages,
+                                        .package_count = w->package_count};
     return 0;
 }
 
@@ -420,7 +420,7 @@ static int generate(struct worker *w, const char *op, const struct eco_workload_
 {
     struct eco_buf line = ECO_BUF_INIT;
     struct tally t = {0};
-    const char *doing = strcmp(op, "warmup") ? "in a window" : "while warming up";
+    const char *doing = strcmp(op, "warmup") != 0 ? "in a window" : "while warming up";
     w->interval_count = 0;
     eco_buf_printf(&line, "{\"op\":\"%s\",\"iterations\":%d,\"tokens\":%d}", op, what->iterations,
                    what->tokens);
@@ -435,7 +435,7 @@ static int generate(struct worker *w, const char *op, const struct eco_workload_
         }
         if (rc == 0 && strcmp(name, "iteration") == 0) {
             rc = on_iteration(w, what, &t, err);
-        } else if (rc == 0 && strcmp(name, "first_token")) {
+        } else if (rc == 0 && strcmp(name, "first_token") != 0) {
             rc = unexpected(name, doing, err);
         }
     }
