@@ -30,7 +30,7 @@ static const char *keep(struct eco_ctx *ctx, const char *s)
     return s && s[0] ? eco_arena_strdup(ctx->arena, s, strlen(s)) : NULL;
 }
 
-/* ---- doctor -------------------------------------------------------------------------------- */
+/* ---- doctor --------------------------------------------------------------------------------- */
 
 struct look {
     double t_s[LOOK_MAX], power_w[LOOK_MAX];
@@ -138,7 +138,7 @@ int eco_run_doctor(struct eco_ctx *ctx, const void *args, void *result, struct e
     return looks && rows ? 0 : no_memory(err);
 }
 
-/* ---- replay -------------------------------------------------------------------------------- */
+/* ---- replay --------------------------------------------------------------------------------- */
 
 static void fill_replay(struct eco_ctx *ctx, const struct eco_replay *r, struct eco_res_replay *out)
 {

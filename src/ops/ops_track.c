@@ -102,7 +102,7 @@ static void pass_on(struct track *t, int fd)
     }
 }
 
-/* ---- running it ------------------------------------------------------------------------------ */
+/* ---- running it ----------------------------------------------------------------------------- */
 
 static int spawn(const struct eco_strs *words, int out_fd, pid_t *pid, struct eco_err *err)
 {
@@ -160,7 +160,7 @@ static int run_command(struct track *t, const struct eco_strs *words, double *ti
     return rc;
 }
 
-/* ---- power ----------------------------------------------------------------------------------- */
+/* ---- power ---------------------------------------------------------------------------------- */
 
 static int open_power(struct track *t, const struct eco_args_track *a, const char *visible,
                       struct eco_err *err)

@@ -123,7 +123,7 @@ void eco_meter_free(struct eco_meter *m)
     free(m);
 }
 
-/* ---- sampling ------------------------------------------------------------------------------ */
+/* ---- sampling ------------------------------------------------------------------------------- */
 
 /* Deadlines are computed from their number, so that rounding never adds up. */
 static int64_t deadline_ns(const struct eco_meter *m, int64_t k)
@@ -190,16 +190,21 @@ void eco_meter_step(struct eco_meter *m)
 static void *run(void *arg)
 {
     struct eco_meter *m = arg;
-    struct timespec cpu;
     while (!atomic_load(&m->stop)) {
         eco_meter_step(m);
-        if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0) {
-            pthread_mutex_lock(&m->lock);
-            m->cpu_ns = (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec;
-            pthread_mutex_unlock(&m->lock);
-        }
     }
     return NULL;
+}
+
+/* CPU time of the sampler, asked from outside: a system call in its loop would be part of it. */
+static int64_t thread_cpu_ns(const struct eco_meter *m)
+{
+    clockid_t id;
+    struct timespec t;
+    if (!m->running || pthread_getcpuclockid(m->thread, &id) != 0 || clock_gettime(id, &t) != 0) {
+        return m->cpu_ns;
+    }
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 int eco_meter_start(struct eco_meter *m, struct eco_err *err)
@@ -221,13 +226,14 @@ int eco_meter_start(struct eco_meter *m, struct eco_err *err)
 void eco_meter_stop(struct eco_meter *m)
 {
     if (m && m->running) {
+        m->cpu_ns = thread_cpu_ns(m);
         atomic_store(&m->stop, true);
         pthread_join(m->thread, NULL);
         m->running = false;
     }
 }
 
-/* ---- edges --------------------------------------------------------------------------------- */
+/* ---- edges ---------------------------------------------------------------------------------- */
 
 static enum eco_power_status read_counter(struct eco_meter *m, size_t i, double *energy_j)
 {
@@ -339,7 +345,7 @@ static void end_edge(struct eco_meter *m, size_t i, int64_t to_ns, struct meter_
     e->spread_j = share * (1 - share) * step_j + slack_j(m, i, &next);
 }
 
-/* ---- windows ------------------------------------------------------------------------------- */
+/* ---- windows -------------------------------------------------------------------------------- */
 
 static int free_slot(struct eco_meter *m, struct eco_err *err)
 {
@@ -448,7 +454,7 @@ int eco_meter_end(struct eco_meter *m, int id, struct eco_meter_energy *out, str
     return 0;
 }
 
-/* ---- looking at the trace ------------------------------------------------------------------ */
+/* ---- looking at the trace ------------------------------------------------------------------- */
 
 static void recent_of(struct eco_meter *m, size_t source, enum eco_power_field f, int64_t since_ns,
                       struct eco_meter_idle *out)
@@ -489,7 +495,7 @@ void eco_meter_recent(struct eco_meter *m, size_t source, double seconds,
 void eco_meter_costs(struct eco_meter *m, struct eco_meter_cost *out)
 {
     pthread_mutex_lock(&m->lock);
-    *out = (struct eco_meter_cost){.cpu_s = (double)m->cpu_ns * 1e-9,
+    *out = (struct eco_meter_cost){.cpu_s = (double)thread_cpu_ns(m) * 1e-9,
                                    .wall_s = (double)(now_ns(m) - m->start_ns) * 1e-9,
                                    .driver_s = (double)m->driver_ns * 1e-9,
                                    .samples = m->written,

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A counter at a window's edge: a tick at or before it, and the next one where it was waited for. */
+/* A counter at a window's edge. */
 struct meter_edge {
     enum eco_power_status status;
     double energy_j; /* at the edge, interpolated */

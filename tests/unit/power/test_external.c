@@ -142,7 +142,7 @@ static void test_extras_that_cannot_be(void **state)
     }
 }
 
-/* ---- recorded tables ------------------------------------------------------------------------- */
+/* ---- recorded tables ------------------------------------------------------------------------ */
 
 static int read_text(const char *text, const char *column, struct eco_record_table *t,
                      struct eco_err *err)
@@ -190,7 +190,7 @@ static void test_ptdaemon_log(void **state)
     assert_false(eco_record_ptd_line("Time,", 5, &at, &w));
 }
 
-/* ---- the sensor table and detection ------------------------------------------------------------ */
+/* ---- the sensor table and detection --------------------------------------------------------- */
 
 #define N 2000
 static double t_s[N], power_w[N];

@@ -28,7 +28,7 @@ static int close_set(void **state)
     return 0;
 }
 
-/* ---- a simulated clock and its load ----------------------------------------------------------- */
+/* ---- a simulated clock and its load --------------------------------------------------------- */
 
 struct world {
     int64_t now_ns;
@@ -150,7 +150,7 @@ static void test_missed_deadlines(void **state)
     eco_meter_free(m);
 }
 
-/* ---- the real clock and thread ----------------------------------------------------------------- */
+/* ---- the real clock and thread -------------------------------------------------------------- */
 
 static double flat_power(void *ctx, double t_s)
 {

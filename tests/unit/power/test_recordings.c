@@ -1,6 +1,7 @@
 /*
  * Real recordings of drivers' readings beside an external meter: the accuracy rows. The folder is
- * ECO_TRACES or ../shared/traces of the source; without it these tests are skipped, loudly.
+ * ECO_TRACES, else shared/traces beside the source folder where that is there; without it these
+ * tests are skipped, loudly.
  * Each prints its figure beside its bar.
  */
 #include "eco_test.h"
@@ -16,7 +17,10 @@ static const char *folder(void)
 {
     static char path[512];
     const char *given = getenv("ECO_TRACES");
-    snprintf(path, sizeof(path), "%s", given ? given : ECO_SOURCE_DIR "/../shared/traces");
+    if (given) {
+        return given;
+    }
+    snprintf(path, sizeof(path), "%s/../%s", ECO_SOURCE_DIR, "shared/traces");
     return path;
 }
 
@@ -136,7 +140,7 @@ static void test_step(void **state)
     judge("step-rtx4090", "power_draw_w", "RTX 4090", 4.2);
 }
 
-/* ---- the duty cycle of an A100 over the recorded load, at random phases ---------------------- */
+/* ---- the duty cycle of an A100 over the recorded load, at random phases --------------------- */
 
 #define PHASES 200
 #define STARTS 10
