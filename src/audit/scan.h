@@ -48,7 +48,7 @@ void eco_rule_cache_config(struct eco_scan *s, uint32_t assignment);
 /** A load whose quantization_config is torchao's FP8. */
 void eco_rule_fp8_load(struct eco_scan *s, uint32_t call);
 void eco_rule_install(struct eco_scan *s, uint32_t call, const char *callee);
-void eco_rule_loop(struct eco_scan *s, uint32_t loop);
+void eco_rule_loop(struct eco_scan *s, uint32_t call);
 /** The file calls something of this name. */
 bool eco_scan_calls(struct eco_scan *s, const char *name);
 /** The callee's own last name, as written: "generate" of a.b.generate(...). */

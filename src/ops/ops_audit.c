@@ -349,7 +349,7 @@ static int write_document(struct eco_ctx *ctx, const struct eco_args_audit *args
 
 static const char *verdict(struct eco_ctx *ctx, const struct eco_res_audit *out)
 {
-    long long n = (long long)(out->critical + out->warnings + out->infos);
+    int64_t n = out->critical + out->warnings + out->infos;
     const char *known = out->known ? eco_step_fmt(ctx, ", %lld known", (long long)out->known) : "";
     if (n == 0) {
         return eco_step_fmt(ctx, "no energy trap found in %lld file%s%s", (long long)out->files,
@@ -358,9 +358,9 @@ static const char *verdict(struct eco_ctx *ctx, const struct eco_res_audit *out)
     return eco_step_fmt(ctx,
                         "%lld energy trap%s in %lld file%s: %lld critical, %lld warning, %lld "
                         "info%s",
-                        n, n == 1 ? "" : "s", (long long)out->files, out->files == 1 ? "" : "s",
-                        (long long)out->critical, (long long)out->warnings, (long long)out->infos,
-                        known);
+                        (long long)n, n == 1 ? "" : "s", (long long)out->files,
+                        out->files == 1 ? "" : "s", (long long)out->critical,
+                        (long long)out->warnings, (long long)out->infos, known);
 }
 
 static int fill(struct eco_ctx *ctx, const struct eco_args_audit *args, struct eco_audit *a,
