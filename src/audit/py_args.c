@@ -62,7 +62,7 @@ struct eco_py_arg eco_py_dict_item(struct eco_py_flow *f, const struct eco_py_va
                                    const char *key)
 {
     const struct eco_py_node *n = &f->t->nodes[dict->node];
-    struct eco_py_arg a = absent;
+    struct eco_py_arg a;
     if (f->depth >= ECO_PY_MAX_DEPTH) {
         return perhaps(dict->node);
     }
