@@ -453,8 +453,8 @@ static void test_counter_and_integral_disagree(void **state)
 static void test_lost_card(void **state)
 {
     (void)state;
-    open_with("wave 0 200 1\nlost 0 0.6\n", NULL);
-    struct eco_meter_energy e = measure(WINDOW_S, 0.2);
+    open_with("wave 0 200 1\nlost 0 1.0\n", NULL);
+    struct eco_meter_energy e = measure(2, 0.2);
     assert_true(e.lost);
     assert_true(isnan(e.integral_j) && isnan(e.counter_j) && isnan(e.v1_j));
     assert_non_null(strstr(e.integral_reason, "lost"));
@@ -463,11 +463,11 @@ static void test_lost_card(void **state)
 static void test_failing_reads_are_counted(void **state)
 {
     (void)state;
-    open_with("wave 0 200 1\nfail nvmlDeviceGetPowerUsage * 999 0.5 0.55\n"
+    open_with("wave 0 200 1\nfail nvmlDeviceGetPowerUsage * 999 1.0 1.1\n"
               "fail nvmlDeviceGetFieldValues * 3\n",
               NULL);
-    struct eco_meter_energy e = measure(WINDOW_S, 0.2);
-    assert_in_range(e.failed, 1, 5);
+    struct eco_meter_energy e = measure(2.5, 0.2);
+    assert_in_range(e.failed, 1, 7);
     assert_near_rel(e.integral_j, 200 * e.window_s, 5e-3);
 }
 
@@ -475,10 +475,10 @@ static void test_failing_reads_are_counted(void **state)
 static void test_long_failure_is_a_gap(void **state)
 {
     (void)state;
-    open_with("wave 0 200 1\nfail nvmlDeviceGetPowerUsage * 999 0.4 1.0\n"
+    open_with("wave 0 200 1\nfail nvmlDeviceGetPowerUsage * 999 1.0 1.6\n"
               "fail nvmlDeviceGetFieldValues * 3\n",
               NULL);
-    struct eco_meter_energy e = measure(1.2, 0.2);
+    struct eco_meter_energy e = measure(2.5, 0.2);
     assert_true(isnan(e.integral_j));
     assert_true(e.gaps >= 1 && e.gap_s > 0.4);
     assert_near_rel(e.counter_j, 200 * e.window_s, 0.03);
