@@ -47,13 +47,13 @@ int eco_query_parse(const char *text, size_t len, const struct eco_query_names *
     memset(out, 0, sizeof *out);
     q->names = names;
     q->out = out;
-    query_normalise(q, text, len);
-    query_tokenise(q);
-    query_itemise(q);
-    query_read(q);
-    query_volume(q);
-    query_precisions(q);
-    query_choose(q);
-    query_intent(q);
+    eco_query_normalise(q, text, len);
+    eco_query_tokenise(q);
+    eco_query_itemise(q);
+    eco_query_read(q);
+    eco_query_volume(q);
+    eco_query_precisions(q);
+    eco_query_choose(q);
+    eco_query_intent(q);
     return 0;
 }

@@ -89,9 +89,9 @@ struct query_word {
     const char *card; /* INSTANCE: the card */
 };
 /** Part `i` of the lexicon, NULL past the last. query_words.c, query_words_zh.c */
-const struct query_word *query_lexicon(size_t i, size_t *n);
-const struct query_word *query_lexicon_formats(size_t *n);
-const struct query_word *query_lexicon_zh(size_t *n);
+const struct query_word *eco_query_lexicon(size_t i, size_t *n);
+const struct query_word *eco_query_lexicon_formats(size_t *n);
+const struct query_word *eco_query_lexicon_zh(size_t *n);
 
 enum query_item_kind { ITEM_NUM, ITEM_WORD, ITEM_CARD, ITEM_MODEL, ITEM_TEXT, ITEM_MARK };
 
@@ -158,7 +158,7 @@ struct query_format {
     int bits;
     bool vague; /* "4-bit": another, more exact name of the same width wins */
 };
-extern const struct query_format query_formats[];
+extern const struct query_format eco_query_formats[];
 
 enum query_role { ROLE_PLAIN, ROLE_FROM, ROLE_TO, ROLE_NOT };
 
@@ -191,47 +191,47 @@ struct query {
 };
 
 /* query_text.c */
-void query_normalise(struct query *q, const char *text, size_t len);
-void query_tokenise(struct query *q);
+void eco_query_normalise(struct query *q, const char *text, size_t len);
+void eco_query_tokenise(struct query *q);
 /** Tokens from `first` on that spell the phrase, or 0. */
-size_t query_phrase(const struct query *q, size_t first, const char *phrase);
-char query_fold(char c);
+size_t eco_query_phrase(const struct query *q, size_t first, const char *phrase);
+char eco_query_fold(char c);
 /** Token `i` is letters equal to `text` (lower case). */
-bool query_token_is(const struct query *q, size_t i, const char *text);
-bool query_glued(const struct query *q, size_t i); /* to the token before, no mark between */
-bool query_digit(char c);
-bool query_letter(char c);
+bool eco_query_token_is(const struct query *q, size_t i, const char *text);
+bool eco_query_glued(const struct query *q, size_t i); /* to the token before, no mark between */
+bool eco_query_digit(char c);
+bool eco_query_letter(char c);
 
 /* query_numeral.c */
 /** A numeral at token `first`: digits, Chinese digits, number words; tokens used or 0. */
-size_t query_numeral(const struct query *q, size_t first, double *value, char *scale);
+size_t eco_query_numeral(const struct query *q, size_t first, double *value, char *scale);
 
 /* query_items.c */
-void query_itemise(struct query *q);
-const struct query_word *query_longest(const struct query *q, size_t first, size_t *count);
-bool query_sense(const struct query *q, size_t item, enum query_sense sense);
-bool query_mark(const struct query *q, size_t item, char c);
-void query_item_text(const struct query *q, size_t item, size_t upto, char out[ECO_QUERY_NAME]);
+void eco_query_itemise(struct query *q);
+const struct query_word *eco_query_longest(const struct query *q, size_t first, size_t *count);
+bool eco_query_sense(const struct query *q, size_t item, enum query_sense sense);
+bool eco_query_mark(const struct query *q, size_t item, char c);
+void eco_query_item_text(const struct query *q, size_t item, size_t upto, char out[ECO_QUERY_NAME]);
 
 /* query_names.c */
-size_t query_card(struct query *q, size_t first, struct query_card_at *out);
-size_t query_model(struct query *q, size_t first, struct eco_query_model *out, double *size);
-bool query_bare_card(double value);
+size_t eco_query_card(struct query *q, size_t first, struct query_card_at *out);
+size_t eco_query_model(struct query *q, size_t first, struct eco_query_model *out, double *size);
+bool eco_query_bare_card(double value);
 
 /* query_read.c, query_volume.c, query_precision.c */
-void query_read(struct query *q);
-void query_offer(struct query *q, enum eco_query_number n, double v, int score);
+void eco_query_read(struct query *q);
+void eco_query_offer(struct query *q, enum eco_query_number n, double v, int score);
 /** The value with its scale: 5M is 5e6. */
-double query_plain_value(const struct query_item *n);
-void query_miss(struct query *q, size_t item, size_t upto, const char *why);
-void query_volume(struct query *q);
-size_t query_unit(const struct query *q, size_t i);
-void query_convert(struct query *q, const char *from_unit, double from, const char *to_unit,
-                   double to, const char *rule);
-void query_precisions(struct query *q);
+double eco_query_plain_value(const struct query_item *n);
+void eco_query_miss(struct query *q, size_t item, size_t upto, const char *why);
+void eco_query_volume(struct query *q);
+size_t eco_query_unit(const struct query *q, size_t i);
+void eco_query_convert(struct query *q, const char *from_unit, double from, const char *to_unit,
+                       double to, const char *rule);
+void eco_query_precisions(struct query *q);
 
 /* query_choose.c, query_intent.c */
-void query_choose(struct query *q);
-void query_intent(struct query *q);
+void eco_query_choose(struct query *q);
+void eco_query_intent(struct query *q);
 
 #endif

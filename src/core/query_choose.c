@@ -13,16 +13,16 @@ static void weigh_bare(struct query *q, struct query_card_at *c)
 {
     size_t i = c->item;
     const struct query_item *before = i > 0 ? &q->item[i - 1] : NULL;
-    bool unit_behind = query_sense(q, i + 1, SENSE_TOKENS) || query_sense(q, i + 1, SENSE_TPS) ||
-                       query_sense(q, i + 1, SENSE_WATT) || query_sense(q, i + 1, SENSE_MS) ||
-                       query_sense(q, i + 1, SENSE_REQUESTS) ||
-                       query_sense(q, i + 1, SENSE_OTHER_UNIT);
+    bool unit_behind =
+        eco_query_sense(q, i + 1, SENSE_TOKENS) || eco_query_sense(q, i + 1, SENSE_TPS) ||
+        eco_query_sense(q, i + 1, SENSE_WATT) || eco_query_sense(q, i + 1, SENSE_MS) ||
+        eco_query_sense(q, i + 1, SENSE_REQUESTS) || eco_query_sense(q, i + 1, SENSE_OTHER_UNIT);
     size_t label = i;
 
-    while (label > 0 && (query_mark(q, label - 1, ':') || query_mark(q, label - 1, '-')))
+    while (label > 0 && (eco_query_mark(q, label - 1, ':') || eco_query_mark(q, label - 1, '-')))
         label--;
-    if (unit_behind || (label > 0 && query_sense(q, label - 1, SENSE_FALSE_NUM)) ||
-        (before != NULL && query_sense(q, i - 1, SENSE_MONEY))) {
+    if (unit_behind || (label > 0 && eco_query_sense(q, label - 1, SENSE_FALSE_NUM)) ||
+        (before != NULL && eco_query_sense(q, i - 1, SENSE_MONEY))) {
         c->score = 10;
     } else if (before != NULL && before->kind == ITEM_TEXT && before->first > 0) {
         const struct query_token *t = &q->token[before->first];
@@ -40,7 +40,7 @@ static void weigh_cards(struct query *q, int *best)
 
         if (c->score == 70)
             weigh_bare(q, c);
-        if (c->item > 0 && query_sense(q, c->item - 1, SENSE_NOT))
+        if (c->item > 0 && eco_query_sense(q, c->item - 1, SENSE_NOT))
             c->score = 0;
         *best = c->score > *best ? c->score : *best;
     }
@@ -69,7 +69,7 @@ static void choose_card(struct query *q)
         struct query_card_at *c = &q->card[i];
 
         if (c->score < CARD_FLOOR || c->score < best - CARD_GAP - 10) {
-            query_miss(q, c->item, c->item, "not taken for a card here");
+            eco_query_miss(q, c->item, c->item, "not taken for a card here");
             continue;
         }
         several |=
@@ -89,14 +89,14 @@ static void choose_card(struct query *q)
 static void choose_words(struct query *q)
 {
     for (size_t i = 0; i < q->n_items; i++) {
-        if (query_sense(q, i, SENSE_ARCH) && q->n_cards < QUERY_MAX_CARDS) {
+        if (eco_query_sense(q, i, SENSE_ARCH) && q->n_cards < QUERY_MAX_CARDS) {
             struct query_card_at *c = &q->card[q->n_cards++];
             memset(c, 0, sizeof *c);
             c->card.arch = (enum eco_arch)q->item[i].word->arg;
             c->item = i;
             c->score = 85;
-        } else if (query_sense(q, i, SENSE_DEVICE) && q->out->gpu[0] == '\0') {
-            query_miss(q, i, i, "no data for this processor");
+        } else if (eco_query_sense(q, i, SENSE_DEVICE) && q->out->gpu[0] == '\0') {
+            eco_query_miss(q, i, i, "no data for this processor");
         }
     }
 }
@@ -137,8 +137,8 @@ static void choose_models(struct query *q)
             memcpy(o->model, model->name, sizeof o->model);
         } else if (said > 0.0) {
             add_size(q, said);
-            query_miss(q, item_of_model(q, m), item_of_model(q, m),
-                       "not in the model table: its size is used");
+            eco_query_miss(q, item_of_model(q, m), item_of_model(q, m),
+                           "not in the model table: its size is used");
         }
     }
     if (known > 1)
@@ -152,7 +152,7 @@ static void miss_families(struct query *q)
 
     for (size_t m = 0; m < q->n_models && !sized; m++) {
         size_t i = item_of_model(q, m);
-        query_miss(q, i, i, "which of this family? say the size");
+        eco_query_miss(q, i, i, "which of this family? say the size");
     }
 }
 
@@ -169,7 +169,7 @@ static void choose_sizes(struct query *q)
             add_size(q, q->size[i]);
     }
     if (o->n_sizes == 1)
-        query_offer(q, ECO_QUERY_PARAMS_B, o->sizes[0], 100);
+        eco_query_offer(q, ECO_QUERY_PARAMS_B, o->sizes[0], 100);
     else if (o->n_sizes > 1)
         o->model[0] = '\0';
     if (o->n_sizes < 2)
@@ -192,11 +192,12 @@ static void choose_region(struct query *q)
     for (size_t i = 0; i + 1 < q->n_items && q->out->region[0] == '\0'; i++) {
         size_t k = i + 1;
 
-        if (!query_sense(q, i, SENSE_IN))
+        if (!eco_query_sense(q, i, SENSE_IN))
             continue;
-        k += query_mark(q, k, '=') || query_mark(q, k, ':') || query_sense(q, k, SENSE_LINK);
+        k += eco_query_mark(q, k, '=') || eco_query_mark(q, k, ':') ||
+             eco_query_sense(q, k, SENSE_LINK);
         k += k < q->n_items && q->item[k].kind == ITEM_TEXT &&
-             query_token_is(q, q->item[k].first, "the");
+             eco_query_token_is(q, q->item[k].first, "the");
         for (size_t n = 3; n >= 1; n--) {
             size_t want = n;
             if (k + want <= q->n_items && q->item[k].kind == ITEM_TEXT && region_at(q, k, want)) {
@@ -227,13 +228,13 @@ static void miss_rest(struct query *q)
         bool one = it->kind == ITEM_NUM && q->token[it->first].kind != QUERY_NUM && it->value <= 2;
 
         if (it->kind == ITEM_NUM && !it->used && !one)
-            query_miss(q, i, after ? i + 1 : i, "a figure without a meaning here");
+            eco_query_miss(q, i, after ? i + 1 : i, "a figure without a meaning here");
         else if (it->kind == ITEM_TEXT && it->letters && !it->used && has_digits(q, it))
-            query_miss(q, i, i, "not a name that is known");
+            eco_query_miss(q, i, i, "not a name that is known");
     }
 }
 
-void query_choose(struct query *q)
+void eco_query_choose(struct query *q)
 {
     choose_words(q);
     choose_card(q);

@@ -1,7 +1,7 @@
 /* The lexicon of precisions, and what each of their names stands for. */
 #include "query.h"
 
-const struct query_format query_formats[] = {
+const struct query_format eco_query_formats[] = {
     [FORMAT_BIT4] = {"NF4", ECO_PREC_NF4, 4, true},
     [FORMAT_BIT8] = {"INT8", ECO_PREC_INT8_MIXED, 8, true},
     [FORMAT_BIT16] = {"FP16", ECO_PREC_FP16, 16, true},
@@ -197,7 +197,7 @@ static const struct query_word precisions[] = {
     {"= true", SENSE_NOISE, 0, NULL},
 };
 
-const struct query_word *query_lexicon_formats(size_t *n)
+const struct query_word *eco_query_lexicon_formats(size_t *n)
 {
     *n = sizeof precisions / sizeof precisions[0];
     return precisions;

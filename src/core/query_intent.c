@@ -13,9 +13,9 @@ static bool has(const struct query *q, enum eco_query_number n)
 static void cue_words(const struct query *q, int weight[ECO_QUERY_OP_COUNT])
 {
     for (size_t i = 0; i < q->n_items; i++) {
-        if (query_sense(q, i, SENSE_OP))
+        if (eco_query_sense(q, i, SENSE_OP))
             weight[q->item[i].word->arg / 16] += q->item[i].word->arg % 16;
-        else if (query_sense(q, i, SENSE_VERSUS) && q->item[i].word->arg == 0)
+        else if (eco_query_sense(q, i, SENSE_VERSUS) && q->item[i].word->arg == 0)
             weight[ECO_QUERY_COMPARE] += q->out->n_precisions > 1 ? 2 : 0;
     }
 }
@@ -54,7 +54,7 @@ static enum eco_query_op default_op(const struct query *q)
     return o->have != 0 || o->n_sizes > 0 ? ECO_QUERY_COMPARE : ECO_QUERY_NONE;
 }
 
-void query_intent(struct query *q)
+void eco_query_intent(struct query *q)
 {
     int weight[ECO_QUERY_OP_COUNT] = {0};
     enum eco_query_op best = ECO_QUERY_NONE;

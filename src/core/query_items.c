@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-const struct query_word *query_longest(const struct query *q, size_t first, size_t *count)
+const struct query_word *eco_query_longest(const struct query *q, size_t first, size_t *count)
 {
     const struct query_word *best = NULL, *words;
-    char head = query_fold(q->text[q->token[first].at]);
+    char head = eco_query_fold(q->text[q->token[first].at]);
     size_t n = 0;
 
     *count = 0;
-    for (size_t part = 0; (words = query_lexicon(part, &n)) != NULL; part++) {
+    for (size_t part = 0; (words = eco_query_lexicon(part, &n)) != NULL; part++) {
         for (size_t i = 0; i < n; i++) {
-            size_t got = words[i].text[0] == head ? query_phrase(q, first, words[i].text) : 0;
+            size_t got = words[i].text[0] == head ? eco_query_phrase(q, first, words[i].text) : 0;
             if (got > *count || (got == *count && got > 0 && best != NULL &&
                                  strlen(words[i].text) > strlen(best->text))) {
                 best = &words[i];
@@ -23,13 +23,13 @@ const struct query_word *query_longest(const struct query *q, size_t first, size
     return best;
 }
 
-bool query_sense(const struct query *q, size_t item, enum query_sense sense)
+bool eco_query_sense(const struct query *q, size_t item, enum query_sense sense)
 {
     return item < q->n_items && q->item[item].kind == ITEM_WORD &&
            q->item[item].word->sense == sense;
 }
 
-bool query_mark(const struct query *q, size_t item, char c)
+bool eco_query_mark(const struct query *q, size_t item, char c)
 {
     return item < q->n_items && q->item[item].kind == ITEM_MARK &&
            q->text[q->token[q->item[item].first].at] == c;
@@ -47,7 +47,7 @@ static void copy_text(const char *from, size_t n, char out[ECO_QUERY_NAME])
     out[n] = '\0';
 }
 
-void query_item_text(const struct query *q, size_t item, size_t upto, char out[ECO_QUERY_NAME])
+void eco_query_item_text(const struct query *q, size_t item, size_t upto, char out[ECO_QUERY_NAME])
 {
     const struct query_item *a = &q->item[item], *b = &q->item[upto];
     const struct query_token *last = &q->token[b->first + b->count - 1];
@@ -60,7 +60,7 @@ void query_item_text(const struct query *q, size_t item, size_t upto, char out[E
 static bool unit_follows(const struct query *q, size_t i)
 {
     size_t n = 0;
-    const struct query_word *w = i < q->n_tokens ? query_longest(q, i, &n) : NULL;
+    const struct query_word *w = i < q->n_tokens ? eco_query_longest(q, i, &n) : NULL;
 
     return w != NULL &&
            (w->sense == SENSE_CTX || w->sense == SENSE_TOKENS || w->sense == SENSE_REQUESTS ||
@@ -70,30 +70,31 @@ static bool unit_follows(const struct query *q, size_t i)
 /* A sense of scale behind a numeral at token `i`: tokens used, or 0. */
 static size_t scale_at(const struct query *q, size_t i, char *scale)
 {
-    size_t hyphen = i < q->n_tokens && query_token_is(q, i, "-") && !q->token[i].space ? 1 : 0;
+    size_t hyphen = i < q->n_tokens && eco_query_token_is(q, i, "-") && !q->token[i].space ? 1 : 0;
     size_t n = 0, at = i + hyphen;
     const struct query_word *w;
     bool glued, letter;
 
     if (at >= q->n_tokens || q->token[at].kind != QUERY_WORD)
         return 0;
-    w = query_longest(q, at, &n);
+    w = eco_query_longest(q, at, &n);
     letter = q->token[at].len == 1;
     if (letter) { /* "b" is a key of batch too: look for the scale itself */
-        char c = query_fold(q->text[q->token[at].at]);
+        char c = eco_query_fold(q->text[q->token[at].at]);
         bool known = c == 'b' || c == 'k' || c == 'm' || c == 't';
         glued = !q->token[at].space && hyphen == 0;
         if (!known || n > 1 || (!glued && c != 'b' && c != 't' && !unit_follows(q, at + 1)))
             return 0;
         if (at + 1 < q->n_tokens && !q->token[at + 1].space &&
-            (q->token[at + 1].kind == QUERY_NUM || query_token_is(q, at + 1, "=")))
+            (q->token[at + 1].kind == QUERY_NUM || eco_query_token_is(q, at + 1, "=")))
             return 0;
-        if (!glued && at + 1 < q->n_tokens && query_token_is(q, at + 1, "="))
+        if (!glued && at + 1 < q->n_tokens && eco_query_token_is(q, at + 1, "="))
             return 0;
         *scale = c;
         return hyphen + 1;
     }
-    if (w == NULL || w->sense != SENSE_SCALE || (w->arg == 'y' && !query_token_is(q, at + 1, "zi")))
+    if (w == NULL || w->sense != SENSE_SCALE ||
+        (w->arg == 'y' && !eco_query_token_is(q, at + 1, "zi")))
         return 0;
     *scale = (char)w->arg;
     return hyphen + n;
@@ -112,8 +113,8 @@ static size_t add_number(struct query *q, size_t first, double value, char scale
     *it = (struct query_item){.kind = ITEM_NUM,
                               .space = t->space,
                               .negative = t->negative,
-                              .letters =
-                                  query_glued(q, first) && q->token[first - 1].kind == QUERY_WORD,
+                              .letters = eco_query_glued(q, first) &&
+                                         q->token[first - 1].kind == QUERY_WORD,
                               .first = (uint16_t)first,
                               .count = (uint16_t)(count + extra),
                               .value = value,
@@ -137,7 +138,7 @@ static size_t add_unknown(struct query *q, size_t first)
 
     if (q->token[first].kind == QUERY_MARK)
         return add(q, ITEM_MARK, first, 1);
-    while (q->token[first].kind == QUERY_WORD && query_glued(q, first + count) &&
+    while (q->token[first].kind == QUERY_WORD && eco_query_glued(q, first + count) &&
            q->token[first + count].kind != QUERY_CJK)
         count++;
     add(q, ITEM_TEXT, first, count);
@@ -151,7 +152,7 @@ static size_t add_model(struct query *q, size_t first)
 
     if (q->n_models == QUERY_MAX_MODELS)
         return 0;
-    count = query_model(q, first, &q->model[q->n_models], &q->model_size[q->n_models]);
+    count = eco_query_model(q, first, &q->model[q->n_models], &q->model_size[q->n_models]);
     if (count == 0)
         return 0;
     add(q, ITEM_MODEL, first, count);
@@ -165,7 +166,7 @@ static size_t add_card(struct query *q, size_t first)
 
     if (q->n_cards == QUERY_MAX_CARDS)
         return 0;
-    count = query_card(q, first, &q->card[q->n_cards]);
+    count = eco_query_card(q, first, &q->card[q->n_cards]);
     if (count == 0)
         return 0;
     add(q, ITEM_CARD, first, count);
@@ -178,8 +179,8 @@ static size_t add_word(struct query *q, size_t first)
 {
     double value = 0.0;
     char scale = 0;
-    size_t phrase = 0, numeral = query_numeral(q, first, &value, &scale);
-    const struct query_word *w = query_longest(q, first, &phrase);
+    size_t phrase = 0, numeral = eco_query_numeral(q, first, &value, &scale);
+    const struct query_word *w = eco_query_longest(q, first, &phrase);
 
     if (numeral > 0 && (phrase <= numeral || (w != NULL && w->sense == SENSE_NUMBER)))
         return add_number(q, first, value, scale, numeral);
@@ -190,7 +191,7 @@ static size_t add_word(struct query *q, size_t first)
     return phrase;
 }
 
-void query_itemise(struct query *q)
+void eco_query_itemise(struct query *q)
 {
     q->n_items = q->n_cards = q->n_models = 0;
     for (size_t i = 0; i < q->n_tokens;) {

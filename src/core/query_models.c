@@ -104,7 +104,7 @@ static size_t family_at(const struct query *q, size_t i, const char **latin, int
     size_t best = 0;
 
     for (size_t k = 0; k < sizeof families / sizeof families[0]; k++) {
-        size_t n = query_phrase(q, i, families[k].phrase);
+        size_t n = eco_query_phrase(q, i, families[k].phrase);
         if (n > best) {
             best = n;
             *latin = families[k].latin;
@@ -126,15 +126,16 @@ static bool stops(struct query *q, size_t i)
 {
     struct query_card_at card;
     size_t n = 0;
-    const struct query_word *w = query_longest(q, i, &n);
+    const struct query_word *w = eco_query_longest(q, i, &n);
     bool bits = is_kind(q, i, QUERY_NUM) && i + 1 < q->n_tokens &&
-                (query_phrase(q, i + 1, "bit") > 0 || query_phrase(q, i + 1, " bit") > 0);
+                (eco_query_phrase(q, i + 1, "bit") > 0 || eco_query_phrase(q, i + 1, " bit") > 0);
 
     if (bits || (w != NULL &&
                  (w->sense == SENSE_PREC || w->sense == SENSE_BATCH || w->sense == SENSE_CTX) &&
-                 q->token[i].kind == QUERY_WORD && !query_token_is(q, i, "b")))
+                 q->token[i].kind == QUERY_WORD && !eco_query_token_is(q, i, "b")))
         return true;
-    return q->token[i].kind == QUERY_WORD && query_glued(q, i + 1) && query_card(q, i, &card) > 0;
+    return q->token[i].kind == QUERY_WORD && eco_query_glued(q, i + 1) &&
+           eco_query_card(q, i, &card) > 0;
 }
 
 /* All that is written without a blank. */
@@ -157,22 +158,22 @@ static size_t glued_end(struct query *q, size_t i)
 /* Written on without a break, in letters or digits. */
 static bool goes_on(const struct query *q, size_t i)
 {
-    return query_glued(q, i) && q->token[i].kind != QUERY_CJK;
+    return eco_query_glued(q, i) && q->token[i].kind != QUERY_CJK;
 }
 
 static bool size_unit(const struct query *q, size_t i)
 {
-    return query_token_is(q, i, "b") || query_token_is(q, i, "m");
+    return eco_query_token_is(q, i, "b") || eco_query_token_is(q, i, "m");
 }
 
 /* A size behind a blank: "70b", "8x7B". */
 static size_t size_at(const struct query *q, size_t i)
 {
-    if (is_kind(q, i, QUERY_NUM) && query_glued(q, i + 1) && size_unit(q, i + 1) &&
+    if (is_kind(q, i, QUERY_NUM) && eco_query_glued(q, i + 1) && size_unit(q, i + 1) &&
         !goes_on(q, i + 2))
         return 2;
-    if (is_kind(q, i, QUERY_NUM) && query_token_is(q, i + 1, "x") && is_kind(q, i + 2, QUERY_NUM) &&
-        size_unit(q, i + 3))
+    if (is_kind(q, i, QUERY_NUM) && eco_query_token_is(q, i + 1, "x") &&
+        is_kind(q, i + 2, QUERY_NUM) && size_unit(q, i + 3))
         return 4;
     return 0;
 }
@@ -180,23 +181,23 @@ static size_t size_at(const struct query *q, size_t i)
 static bool version_at(const struct query *q, size_t i)
 {
     size_t n = 0;
-    const struct query_word *w = i + 1 < q->n_tokens ? query_longest(q, i + 1, &n) : NULL;
+    const struct query_word *w = i + 1 < q->n_tokens ? eco_query_longest(q, i + 1, &n) : NULL;
 
     if (is_kind(q, i, QUERY_VERSION))
         return true;
     if (!is_kind(q, i, QUERY_NUM) || q->token[i].value > 5.0 || q->token[i].value < 1.0)
         return false;
-    if (query_glued(q, i + 1) || query_token_is(q, i + 1, "-"))
+    if (eco_query_glued(q, i + 1) || eco_query_token_is(q, i + 1, "-"))
         return false;
     return w == NULL || (w->sense != SENSE_BITS && w->sense != SENSE_SCALE &&
                          w->sense != SENSE_COUNT && w->sense != SENSE_GPU_KEY &&
-                         !(w->sense == SENSE_BATCH && query_token_is(q, i + 1, "b")));
+                         !(w->sense == SENSE_BATCH && eco_query_token_is(q, i + 1, "b")));
 }
 
 static bool variant_at(const struct query *q, size_t i)
 {
     for (size_t k = 0; k < sizeof variants / sizeof variants[0]; k++) {
-        if (query_token_is(q, i, variants[k]))
+        if (eco_query_token_is(q, i, variants[k]))
             return true;
     }
     return false;
@@ -227,15 +228,15 @@ static double size_in(const struct query *q, size_t first, size_t end)
     double size = 0.0;
 
     for (size_t i = first; i + 1 < end; i++) {
-        double unit = query_token_is(q, i + 1, "b")   ? 1.0
-                      : query_token_is(q, i + 1, "m") ? 1e-3
-                                                      : 0;
-        bool active = query_glued(q, i) && query_token_is(q, i - 1, "a");
+        double unit = eco_query_token_is(q, i + 1, "b")   ? 1.0
+                      : eco_query_token_is(q, i + 1, "m") ? 1e-3
+                                                          : 0;
+        bool active = eco_query_glued(q, i) && eco_query_token_is(q, i - 1, "a");
 
         if (!is_kind(q, i, QUERY_NUM) || unit == 0.0 || active || goes_on(q, i + 2))
             continue;
         size = q->token[i].value * unit;
-        if (i >= first + 2 && query_token_is(q, i - 1, "x") && is_kind(q, i - 2, QUERY_NUM))
+        if (i >= first + 2 && eco_query_token_is(q, i - 1, "x") && is_kind(q, i - 2, QUERY_NUM))
             size *= q->token[i - 2].value;
     }
     return size;
@@ -265,7 +266,7 @@ static size_t publisher_at(const struct query *q, size_t first)
     size_t i = first;
 
     while (i < q->n_tokens && i < first + 8 && (i == first || !q->token[i].space)) {
-        if (query_token_is(q, i, "/"))
+        if (eco_query_token_is(q, i, "/"))
             return i > first && i + 1 < q->n_tokens && !q->token[i + 1].space ? i + 1 - first : 0;
         if (q->token[i].kind == QUERY_CJK)
             return 0;
@@ -274,14 +275,14 @@ static size_t publisher_at(const struct query *q, size_t first)
     return 0;
 }
 
-size_t query_model(struct query *q, size_t first, struct eco_query_model *out, double *size)
+size_t eco_query_model(struct query *q, size_t first, struct eco_query_model *out, double *size)
 {
     const char *latin = NULL;
     int flags = 0;
     char text[ECO_QUERY_NAME];
     size_t publisher = publisher_at(q, first), at = first, family, end;
 
-    if (query_glued(q, first) && q->token[first - 1].kind == QUERY_WORD)
+    if (eco_query_glued(q, first) && q->token[first - 1].kind == QUERY_WORD)
         return 0;
     family = publisher > 0 ? family_at(q, first + publisher, &latin, &flags) : 0;
     at = family > 0 ? first + publisher : first;

@@ -29,7 +29,7 @@ static const char *const endings[] = {
 static bool in_list(const struct query *q, size_t i, const char *const *list, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
-        if (query_token_is(q, i, list[k]))
+        if (eco_query_token_is(q, i, list[k]))
             return true;
     }
     return false;
@@ -48,9 +48,9 @@ static bool is_kind(const struct query *q, size_t i, enum query_kind kind)
 /* Past one hyphen, underscore or bracket between the parts of a name. */
 static size_t past_mark(const struct query *q, size_t i)
 {
-    bool mark =
-        is_kind(q, i, QUERY_MARK) && (query_token_is(q, i, "-") || query_token_is(q, i, "_") ||
-                                      query_token_is(q, i, "(") || query_token_is(q, i, "/"));
+    bool mark = is_kind(q, i, QUERY_MARK) &&
+                (eco_query_token_is(q, i, "-") || eco_query_token_is(q, i, "_") ||
+                 eco_query_token_is(q, i, "(") || eco_query_token_is(q, i, "/"));
     return mark && i + 1 < q->n_tokens ? i + 1 : i;
 }
 
@@ -59,7 +59,7 @@ static bool whole(double v)
     return v == floor(v) && v > 0.0 && v < 1e5;
 }
 
-bool query_bare_card(double v)
+bool eco_query_bare_card(double v)
 {
     int n = whole(v) ? (int)v : 0, series = n / 1000, rest = n % 1000;
 
@@ -70,7 +70,8 @@ bool query_bare_card(double v)
 
 static bool memory_unit(const struct query *q, size_t i)
 {
-    return query_token_is(q, i, "gb") || query_token_is(q, i, "g") || query_token_is(q, i, "gib");
+    return eco_query_token_is(q, i, "gb") || eco_query_token_is(q, i, "g") ||
+           eco_query_token_is(q, i, "gib");
 }
 
 /* One more part of a card's name at token i ("Ti", "80GB", "SXM4", "'s"): tokens, or 0. */
@@ -78,24 +79,25 @@ static size_t ending_at(const struct query *q, size_t i, bool brand_only)
 {
     size_t at = past_mark(q, i), n;
 
-    if (query_token_is(q, i, "'") && query_token_is(q, i + 1, "s"))
+    if (eco_query_token_is(q, i, "'") && eco_query_token_is(q, i + 1, "s"))
         return 2;
     if (is_kind(q, at, QUERY_NUM) && at > i && !q->token[at].space && !brand_only &&
-        (query_token_is(q, at + 1, "q") || query_token_is(q, at + 1, "c")))
+        (eco_query_token_is(q, at + 1, "q") || eco_query_token_is(q, at + 1, "c")))
         return at + 2 - i; /* a slice of a card: T4-8Q */
     if (is_kind(q, at, QUERY_NUM) && memory_unit(q, at + 1) && whole(q->token[at].value) &&
-        !brand_only && !query_token_is(q, at + 2, "of")) {
+        !brand_only && !eco_query_token_is(q, at + 2, "of")) {
         n = at + 2 - i;
-        return query_token_is(q, at + 2, ")") ? n + 1 : n;
+        return eco_query_token_is(q, at + 2, ")") ? n + 1 : n;
     }
     if (!is_kind(q, at, QUERY_WORD) || !in_list(q, at, endings, sizeof endings / sizeof *endings))
         return 0;
-    if (q->token[at].len == 1 && q->token[at].space && !query_token_is(q, at - 1, "titan"))
+    if (q->token[at].len == 1 && q->token[at].space && !eco_query_token_is(q, at - 1, "titan"))
         return 0;
     n = at + 1 - i;
-    if ((query_token_is(q, at, "sxm") || query_token_is(q, at, "hbm")) && query_glued(q, at + 1)) {
+    if ((eco_query_token_is(q, at, "sxm") || eco_query_token_is(q, at, "hbm")) &&
+        eco_query_glued(q, at + 1)) {
         n++;
-        n += query_token_is(q, at + 2, "e") && query_glued(q, at + 2) ? 1 : 0;
+        n += eco_query_token_is(q, at + 2, "e") && eco_query_glued(q, at + 2) ? 1 : 0;
     }
     return n;
 }
@@ -106,15 +108,15 @@ static size_t series_at(const struct query *q, size_t i, bool after_brand)
     static const char letters[] = "ahtvlb";
     size_t at = i + 1;
     double v;
-    char head = query_fold(q->text[q->token[i].at]);
+    char head = eco_query_fold(q->text[q->token[i].at]);
 
     if (!is_kind(q, i, QUERY_WORD) || q->token[i].len > 4)
         return 0;
-    if (query_token_is(q, at, "-") && !q->token[at].space && is_kind(q, at + 1, QUERY_NUM) &&
+    if (eco_query_token_is(q, at, "-") && !q->token[at].space && is_kind(q, at + 1, QUERY_NUM) &&
         !q->token[at + 1].space &&
         (after_brand || (q->token[i].len == 1 && strchr(letters, head) != NULL)))
         at++;
-    else if (!query_glued(q, at))
+    else if (!eco_query_glued(q, at))
         return 0;
     if (!is_kind(q, at, QUERY_NUM) || !whole(q->token[at].value))
         return 0;
@@ -124,7 +126,7 @@ static size_t series_at(const struct query *q, size_t i, bool after_brand)
     if (q->token[i].len == 1 && head == 't' && v > 10 && v != 40 && v != 400 && v != 500 &&
         v != 600 && v != 1000 && v != 2000)
         return 0;
-    if (q->token[i].len == 1 && head == 'l' && query_token_is(q, at + 1, "cache"))
+    if (q->token[i].len == 1 && head == 'l' && eco_query_token_is(q, at + 1, "cache"))
         return 0;
     return at + 1 - i;
 }
@@ -140,13 +142,13 @@ static size_t card_end(const struct query *q, size_t first, bool *bare)
         brand = true;
         i = past_mark(q, i + 1);
     }
-    if (query_token_is(q, i, "pro") || query_token_is(q, i, "max"))
+    if (eco_query_token_is(q, i, "pro") || eco_query_token_is(q, i, "max"))
         i = brand ? past_mark(q, i + 1) : i;
     n = i < q->n_tokens ? series_at(q, i, brand) : 0;
     if (n > 0) {
         i += n;
     } else if (is_kind(q, i, QUERY_NUM) && whole(q->token[i].value) &&
-               (brand || query_bare_card(q->token[i].value))) {
+               (brand || eco_query_bare_card(q->token[i].value))) {
         *bare = !brand;
         i++;
     } else if (!brand) {
@@ -171,7 +173,7 @@ static bool neutral(const struct query *q, size_t i)
                                         "vgpu", "tensor", "edition", "q",    "c"};
     return q->token[i].kind == QUERY_MARK || in_list(q, i, words, sizeof words / sizeof words[0]) ||
            (q->token[i].kind == QUERY_NUM &&
-            (query_token_is(q, i + 1, "q") || query_token_is(q, i + 1, "c")));
+            (eco_query_token_is(q, i + 1, "q") || eco_query_token_is(q, i + 1, "c")));
 }
 
 static bool ask_card(const struct query *q, size_t first, size_t end, struct eco_query_card *out)
@@ -193,9 +195,9 @@ static bool look_up_card(const struct query *q, size_t first, size_t end,
     size_t len, e = end;
 
     while (first + 1 < end &&
-           (query_token_is(q, first, "ge") || query_token_is(q, first, "force") ||
-            query_token_is(q, first, "grid") || query_token_is(q, first, "gpu") ||
-            query_token_is(q, first, "-")))
+           (eco_query_token_is(q, first, "ge") || eco_query_token_is(q, first, "force") ||
+            eco_query_token_is(q, first, "grid") || eco_query_token_is(q, first, "gpu") ||
+            eco_query_token_is(q, first, "-")))
         first++;
     for (; e > first; e--) {
         if (q->token[e - 1].kind != QUERY_MARK && ask_card(q, first, e, &c) && c.name[0]) {
@@ -224,14 +226,14 @@ static size_t apple_at(const struct query *q, size_t i, struct eco_query_card *o
     const char *s;
     size_t len;
 
-    i += query_token_is(q, i, "apple") ? 1 : 0;
-    if (!query_token_is(q, i, "m") || !query_glued(q, i + 1) || !is_kind(q, i + 1, QUERY_NUM) ||
-        q->token[i + 1].value < 1 || q->token[i + 1].value > 9 ||
+    i += eco_query_token_is(q, i, "apple") ? 1 : 0;
+    if (!eco_query_token_is(q, i, "m") || !eco_query_glued(q, i + 1) ||
+        !is_kind(q, i + 1, QUERY_NUM) || q->token[i + 1].value < 1 || q->token[i + 1].value > 9 ||
         q->token[i + 1].value != floor(q->token[i + 1].value))
         return 0;
     end = i + 2;
-    if (query_token_is(q, end, "max") || query_token_is(q, end, "pro") ||
-        query_token_is(q, end, "ultra"))
+    if (eco_query_token_is(q, end, "max") || eco_query_token_is(q, end, "pro") ||
+        eco_query_token_is(q, end, "ultra"))
         end++;
     span_text(q, first, end, &s, &len);
     *out = (struct eco_query_card){.arch = ECO_ARCH_UNKNOWN};
@@ -247,9 +249,9 @@ static enum eco_arch class_at(const struct query *q, size_t i, bool *slip)
     const char *s = q->text + t->at;
 
     *slip = false;
-    if (t->kind != QUERY_WORD || query_glued(q, i + 1))
+    if (t->kind != QUERY_WORD || eco_query_glued(q, i + 1))
         return ECO_ARCH_UNKNOWN;
-    if (query_token_is(q, i, "lovelace"))
+    if (eco_query_token_is(q, i, "lovelace"))
         return ECO_ARCH_ADA;
     for (int a = ECO_ARCH_UNKNOWN + 1; a < ECO_ARCH_COUNT; a++) {
         const char *name = eco_arch_name((enum eco_arch)a);
@@ -258,11 +260,11 @@ static enum eco_arch class_at(const struct query *q, size_t i, bool *slip)
 
         if (nvidia && eco_str_ieq(s, t->len, name))
             return (enum eco_arch)a;
-        if (nvidia && n >= 5 && t->len >= 5 && query_fold(s[0]) == name[0] &&
+        if (nvidia && n >= 5 && t->len >= 5 && eco_query_fold(s[0]) == name[0] &&
             !in_list(q, i, not_slips, sizeof not_slips / sizeof *not_slips)) {
             char low[16] = {0};
             for (size_t k = 0; k < t->len && k < sizeof low - 1; k++)
-                low[k] = query_fold(s[k]);
+                low[k] = eco_query_fold(s[k]);
             if (t->len < sizeof low &&
                 eco_str_distance(low, t->len, name, n, 2) <= (n > 7 ? 2 : 1)) {
                 *slip = true;
@@ -277,16 +279,16 @@ static enum eco_arch class_at(const struct query *q, size_t i, bool *slip)
 static size_t instance_at(const struct query *q, size_t first, struct eco_query_card *out)
 {
     size_t n = 0, end;
-    const struct query_word *w = query_longest(q, first, &n);
+    const struct query_word *w = eco_query_longest(q, first, &n);
 
     if (w == NULL || w->sense != SENSE_INSTANCE)
         return 0;
     end = first + n;
     if (w->arg == 0 &&
-        (!query_token_is(q, end, ".") || end + 1 >= q->n_tokens || q->token[end + 1].space))
+        (!eco_query_token_is(q, end, ".") || end + 1 >= q->n_tokens || q->token[end + 1].space))
         return 0;
     while (end < q->n_tokens && !q->token[end].space && q->token[end].kind != QUERY_CJK &&
-           !query_token_is(q, end, ",") && !query_token_is(q, end, ";"))
+           !eco_query_token_is(q, end, ",") && !eco_query_token_is(q, end, ";"))
         end++;
     return q->names->card(q->names->self, w->card, strlen(w->card), out) ? end - first : 0;
 }
@@ -294,20 +296,20 @@ static size_t instance_at(const struct query *q, size_t first, struct eco_query_
 /* Whether a name may begin at this token: not in the middle of a word. */
 static bool may_start(const struct query *q, size_t i)
 {
-    if (!query_glued(q, i) || q->token[i - 1].kind == QUERY_CJK)
+    if (!eco_query_glued(q, i) || q->token[i - 1].kind == QUERY_CJK)
         return true;
     if (q->token[i - 1].kind == QUERY_WORD && q->token[i].kind == QUERY_WORD)
         return true; /* parted by letter case: "7bA100" */
     if (q->token[i - 1].kind == QUERY_WORD && q->token[i].kind == QUERY_NUM) {
         const struct query_token *t = &q->token[i - 1]; /* "RXT4090" */
-        return t->len == 3 && query_bare_card(q->token[i].value) &&
+        return t->len == 3 && eco_query_bare_card(q->token[i].value) &&
                (eco_str_distance(q->text + t->at, 3, "RTX", 3, 3) <= 2 ||
                 eco_str_distance(q->text + t->at, 3, "rtx", 3, 3) <= 2);
     }
     return false;
 }
 
-size_t query_card(struct query *q, size_t first, struct query_card_at *out)
+size_t eco_query_card(struct query *q, size_t first, struct query_card_at *out)
 {
     size_t end, n;
     bool bare = false, slip = false;

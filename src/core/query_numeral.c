@@ -19,7 +19,7 @@ static int han_at(const struct query *q, size_t i)
     if (i >= q->n_tokens || q->token[i].kind != QUERY_CJK)
         return -1;
     for (size_t k = 0; k < sizeof han / sizeof han[0]; k++) {
-        if (query_token_is(q, i, han[k].text))
+        if (eco_query_token_is(q, i, han[k].text))
             return (int)k;
     }
     return -1;
@@ -62,7 +62,7 @@ static size_t han_fraction(const struct query *q, size_t i, struct han_sum *s)
     size_t n = 0;
     int k = han_at(q, i + 1);
 
-    if (!s->have_digit || !query_token_is(q, i, "点") || k < 0 || han[k].unit)
+    if (!s->have_digit || !eco_query_token_is(q, i, "点") || k < 0 || han[k].unit)
         return 0;
     for (n = 1; (k = han_at(q, i + n)) >= 0 && !han[k].unit; n++) {
         s->digit += han[k].value * place;
@@ -103,7 +103,7 @@ static size_t han_numeral(const struct query *q, size_t first, double *value, ch
 /* The value of a number word, or -1; `*count` its tokens. */
 static double word_value(const struct query *q, size_t i, size_t *count)
 {
-    const struct query_word *w = query_longest(q, i, count);
+    const struct query_word *w = eco_query_longest(q, i, count);
     return w != NULL && w->sense == SENSE_NUMBER ? (double)w->arg : -1.0;
 }
 
@@ -120,7 +120,7 @@ static size_t english(const struct query *q, size_t first, double *value)
             total += v;
         else
             break;
-        if (i + n < q->n_tokens && query_token_is(q, i + n, "-") && i + n + 1 < q->n_tokens &&
+        if (i + n < q->n_tokens && eco_query_token_is(q, i + n, "-") && i + n + 1 < q->n_tokens &&
             word_value(q, i + n + 1, &(size_t){0}) >= 0.0)
             n++;
     }
@@ -128,7 +128,7 @@ static size_t english(const struct query *q, size_t first, double *value)
     return i - first;
 }
 
-size_t query_numeral(const struct query *q, size_t first, double *value, char *scale)
+size_t eco_query_numeral(const struct query *q, size_t first, double *value, char *scale)
 {
     const struct query_token *t = &q->token[first];
 

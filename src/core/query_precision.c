@@ -43,7 +43,7 @@ static enum query_role carried(const struct query *q, size_t i, enum query_role 
         return role;
     last = &q->precision[q->n_precisions - 1];
     return last->role == ROLE_NOT && i >= 2 && i - last->item <= 3 &&
-                   query_sense(q, i - 1, SENSE_VERSUS)
+                   eco_query_sense(q, i - 1, SENSE_VERSUS)
                ? ROLE_NOT
                : role;
 }
@@ -53,7 +53,7 @@ static void add(struct query *q, size_t item, enum query_format_id id)
     if (q->n_precisions == QUERY_MAX_PRECISIONS)
         return;
     q->precision[q->n_precisions] = (struct query_precision_at){
-        .format = &query_formats[id], .item = item, .role = carried(q, item, role_of(q, item))};
+        .format = &eco_query_formats[id], .item = item, .role = carried(q, item, role_of(q, item))};
     q->n_precisions++;
 }
 
@@ -72,7 +72,7 @@ static bool add_bits(struct query *q, size_t i, size_t unit)
     else if (bits == 32)
         add(q, i, FORMAT_BIT32);
     else
-        query_miss(q, i, unit, "no precision of this width has data; name a format (q5_k_m)");
+        eco_query_miss(q, i, unit, "no precision of this width has data; name a format (q5_k_m)");
     return true;
 }
 
@@ -81,11 +81,13 @@ static void collect(struct query *q)
     q->n_precisions = 0;
     for (size_t i = 0; i < q->n_items; i++) {
         struct query_item *it = &q->item[i];
-        size_t unit = query_mark(q, i + 1, '-') || query_mark(q, i + 1, '_') ? i + 2 : i + 1;
+        size_t unit =
+            eco_query_mark(q, i + 1, '-') || eco_query_mark(q, i + 1, '_') ? i + 2 : i + 1;
 
-        if (it->kind == ITEM_NUM && !it->used && it->scale == 0 && query_sense(q, unit, SENSE_BITS))
+        if (it->kind == ITEM_NUM && !it->used && it->scale == 0 &&
+            eco_query_sense(q, unit, SENSE_BITS))
             add_bits(q, i, unit);
-        else if (query_sense(q, i, SENSE_PREC))
+        else if (eco_query_sense(q, i, SENSE_PREC))
             add(q, i, (enum query_format_id)it->word->arg);
     }
 }
@@ -117,7 +119,7 @@ static void drop_roles(struct query *q, enum query_role role)
 static bool has_format(const struct query *q, enum query_format_id id)
 {
     for (size_t i = 0; i < q->n_precisions; i++) {
-        if (q->precision[i].format == &query_formats[id])
+        if (q->precision[i].format == &eco_query_formats[id])
             return true;
     }
     return false;
@@ -126,8 +128,8 @@ static bool has_format(const struct query *q, enum query_format_id id)
 static void replace(struct query *q, enum query_format_id from, enum query_format_id to)
 {
     for (size_t i = 0; i < q->n_precisions; i++) {
-        if (q->precision[i].format == &query_formats[from])
-            q->precision[i].format = &query_formats[to];
+        if (q->precision[i].format == &eco_query_formats[from])
+            q->precision[i].format = &eco_query_formats[to];
     }
 }
 
@@ -151,7 +153,7 @@ static void drop_vague(struct query *q)
 {
     for (size_t i = q->n_precisions; i-- > 0;) {
         const struct query_format *f = q->precision[i].format;
-        bool gone = f == &query_formats[FORMAT_GGUF] && q->n_precisions > 1;
+        bool gone = f == &eco_query_formats[FORMAT_GGUF] && q->n_precisions > 1;
 
         for (size_t k = 0; k < q->n_precisions && !gone; k++) {
             const struct query_format *g = q->precision[k].format;
@@ -159,7 +161,7 @@ static void drop_vague(struct query *q)
             bool better = f->vague && !g->vague && same_width;
             bool same = same_width && g->exact == f->exact && k < i;
             bool bare =
-                same_width && f->vague && g->vague && f < &query_formats[FORMAT_NF4] && g > f;
+                same_width && f->vague && g->vague && f < &eco_query_formats[FORMAT_NF4] && g > f;
             gone = better || same || bare;
         }
         if (gone)
@@ -216,14 +218,14 @@ static void keep_one(struct query *q)
         o->precision_exact = f->exact;
 }
 
-void query_precisions(struct query *q)
+void eco_query_precisions(struct query *q)
 {
     collect(q);
     for (size_t i = 0; i < q->n_precisions; i++) {
         if (q->precision[i].role != ROLE_NOT &&
-            q->precision[i].format == &query_formats[FORMAT_FP4])
-            query_miss(q, q->precision[i].item, q->precision[i].item,
-                       "no data for this format; nvfp4, mxfp4 and nf4 are others");
+            q->precision[i].format == &eco_query_formats[FORMAT_FP4])
+            eco_query_miss(q, q->precision[i].item, q->precision[i].item,
+                           "no data for this format; nvfp4, mxfp4 and nf4 are others");
     }
     drop_roles(q, ROLE_NOT);
     if (has_role(q, ROLE_TO) || (has_role(q, ROLE_FROM) && has_role(q, ROLE_PLAIN)))
@@ -233,9 +235,9 @@ void query_precisions(struct query *q)
     list_all(q);
     drop_baselines(q);
     keep_one(q);
-    if (q->n_precisions == 1 && q->precision[0].format == &query_formats[FORMAT_INT4])
-        query_miss(q, q->precision[0].item, q->precision[0].item,
-                   "taken as W4A16; nf4, gptq, awq and q4_k_m are others");
-    if (q->n_precisions == 1 && q->precision[0].format == &query_formats[FORMAT_GGUF])
-        query_miss(q, q->precision[0].item, q->precision[0].item, "which one: q4_k_m, q8_0 …?");
+    if (q->n_precisions == 1 && q->precision[0].format == &eco_query_formats[FORMAT_INT4])
+        eco_query_miss(q, q->precision[0].item, q->precision[0].item,
+                       "taken as W4A16; nf4, gptq, awq and q4_k_m are others");
+    if (q->n_precisions == 1 && q->precision[0].format == &eco_query_formats[FORMAT_GGUF])
+        eco_query_miss(q, q->precision[0].item, q->precision[0].item, "which one: q4_k_m, q8_0 …?");
 }

@@ -20,7 +20,7 @@ static const struct {
 #undef X
 };
 
-void query_offer(struct query *q, enum eco_query_number n, double v, int score)
+void eco_query_offer(struct query *q, enum eco_query_number n, double v, int score)
 {
     if (!isfinite(v) || v < ranges[n].lo || v > ranges[n].hi || score <= q->number_score[n])
         return;
@@ -29,13 +29,13 @@ void query_offer(struct query *q, enum eco_query_number n, double v, int score)
     q->out->have |= 1u << n;
 }
 
-void query_miss(struct query *q, size_t item, size_t upto, const char *why)
+void eco_query_miss(struct query *q, size_t item, size_t upto, const char *why)
 {
     struct eco_query_missed *m = &q->out->missed[q->out->n_missed];
 
     if (q->out->n_missed == ECO_QUERY_MAX_MISSED)
         return;
-    query_item_text(q, item, upto, m->text);
+    eco_query_item_text(q, item, upto, m->text);
     m->why = why;
     q->out->n_missed++;
 }
@@ -71,7 +71,7 @@ static size_t key_before(const struct query *q, size_t i, bool *strong)
     for (size_t back = 1; back <= KEY_REACH && back <= i; back++) {
         size_t k = i - back;
 
-        if (query_mark(q, k, '=') || query_mark(q, k, ':'))
+        if (eco_query_mark(q, k, '=') || eco_query_mark(q, k, ':'))
             *strong = true;
         if (is_key(q, k)) {
             int arg = q->item[k].word->arg;
@@ -96,7 +96,7 @@ static size_t key_behind(const struct query *q, size_t i)
             return s == SENSE_BATCH || s == SENSE_CTX || s == SENSE_GEN || s == SENSE_PROMPT ? k
                                                                                              : i;
         }
-        if (!query_mark(q, k, '-') && !query_sense(q, k, SENSE_TOKENS))
+        if (!eco_query_mark(q, k, '-') && !eco_query_sense(q, k, SENSE_TOKENS))
             return i;
     }
     return i;
@@ -113,7 +113,7 @@ static double count_of(const struct query_item *n)
     return n->value * (n->scale == 'k' ? 1e3 : n->scale == 'm' ? 1e6 : n->scale == 'b' ? 1e9 : 1.0);
 }
 
-double query_plain_value(const struct query_item *n)
+double eco_query_plain_value(const struct query_item *n)
 {
     return n->scale == 't' ? n->value * 1e12 : count_of(n);
 }
@@ -143,7 +143,7 @@ static void offer_size(struct query *q, size_t i, int score)
 
     q->item[i].used = true;
     if (q->item[i].negative || !(b > 0) || b > 1e5) {
-        query_miss(q, i, i, "a model's size is above zero");
+        eco_query_miss(q, i, i, "a model's size is above zero");
         return;
     }
     for (size_t k = 0; k < q->n_sizes; k++) {
@@ -160,9 +160,9 @@ static void offer_count(struct query *q, size_t i, enum eco_query_number n, doub
 {
     q->item[i].used = true;
     if (q->item[i].negative || v < 1 || v != floor(v))
-        query_miss(q, i, i, "not a whole number above zero");
+        eco_query_miss(q, i, i, "not a whole number above zero");
     else
-        query_offer(q, n, v, score);
+        eco_query_offer(q, n, v, score);
 }
 
 /* A key and its number. Characters become tokens: "输入8千字". */
@@ -170,7 +170,7 @@ static bool by_key(struct query *q, size_t i, size_t key, int score)
 {
     const struct query_item *n = &q->item[i];
     enum query_sense s = (enum query_sense)q->item[key].word->sense;
-    bool chars = query_sense(q, i + 1, SENSE_CHARS);
+    bool chars = eco_query_sense(q, i + 1, SENSE_CHARS);
 
     q->item[key].used = true;
     if (chars && (s == SENSE_CTX || s == SENSE_PROMPT || s == SENSE_GEN)) {
@@ -180,8 +180,8 @@ static bool by_key(struct query *q, size_t i, size_t key, int score)
                                      : s == SENSE_CTX ? ECO_QUERY_CTX
                                                       : ECO_QUERY_PROMPT_TOKENS;
         q->item[i + 1].used = true;
-        query_convert(q, "characters", v, "tokens", ceil(v / per),
-                      per == 2.0 ? "2 characters a token" : "4 characters a token");
+        eco_query_convert(q, "characters", v, "tokens", ceil(v / per),
+                          per == 2.0 ? "2 characters a token" : "4 characters a token");
         offer_count(q, i, slot, ceil(v / per), score);
     } else if (s == SENSE_BATCH) {
         offer_count(q, i, ECO_QUERY_BATCH, count_of(n), score);
@@ -193,7 +193,7 @@ static bool by_key(struct query *q, size_t i, size_t key, int score)
         offer_count(q, i, ECO_QUERY_GEN_TOKENS, tokens_of(n), score);
     } else if (s == SENSE_PUE) {
         q->item[i].used = true;
-        query_offer(q, ECO_QUERY_PUE, n->value, score);
+        eco_query_offer(q, ECO_QUERY_PUE, n->value, score);
     } else if (s == SENSE_SIZE) {
         offer_size(q, i, score);
     } else {
@@ -205,8 +205,8 @@ static bool by_key(struct query *q, size_t i, size_t key, int score)
 /* "8-bit", "four bits", "四比特" are precisions: query_precision.c reads them. */
 static bool is_bits(const struct query *q, size_t i)
 {
-    size_t k = query_mark(q, i + 1, '-') || query_mark(q, i + 1, '_') ? i + 2 : i + 1;
-    return query_sense(q, k, SENSE_BITS) && q->item[i].scale == 0;
+    size_t k = eco_query_mark(q, i + 1, '-') || eco_query_mark(q, i + 1, '_') ? i + 2 : i + 1;
+    return eco_query_sense(q, k, SENSE_BITS) && q->item[i].scale == 0;
 }
 
 /* "2x A100", "four 4090s", "两张 4090": how many cards. */
@@ -216,18 +216,18 @@ static bool card_count(struct query *q, size_t i)
 
     if (q->item[i].scale != 0)
         return false;
-    k += query_mark(q, k, '-') || query_mark(q, k, '*') ? 1 : 0;
-    k += query_sense(q, k, SENSE_COUNT) ? 1 : 0;
-    k += query_sense(q, k, SENSE_NOISE) ? 1 : 0;
+    k += eco_query_mark(q, k, '-') || eco_query_mark(q, k, '*') ? 1 : 0;
+    k += eco_query_sense(q, k, SENSE_COUNT) ? 1 : 0;
+    k += eco_query_sense(q, k, SENSE_NOISE) ? 1 : 0;
     if (k >= q->n_items)
         return false;
     if (q->item[k].kind != ITEM_CARD &&
-        !(query_sense(q, k, SENSE_GPU_KEY) && q->item[i].value < 100))
+        !(eco_query_sense(q, k, SENSE_GPU_KEY) && q->item[i].value < 100))
         return false;
     q->item[i].used = true;
     if (q->item[i].value > 1) {
-        query_offer(q, ECO_QUERY_N_GPUS, q->item[i].value, SAID);
-        query_miss(q, i, k, "the answer is for one card");
+        eco_query_offer(q, ECO_QUERY_N_GPUS, q->item[i].value, SAID);
+        eco_query_miss(q, i, k, "the answer is for one card");
     }
     return true;
 }
@@ -237,10 +237,10 @@ static bool card_memory(struct query *q, size_t i)
 {
     size_t k = i + 2;
 
-    if (!query_sense(q, i + 1, SENSE_GB))
+    if (!eco_query_sense(q, i + 1, SENSE_GB))
         return false;
-    k += query_mark(q, k, '-') ? 1 : 0;
-    if (k < q->n_items && (q->item[k].kind == ITEM_CARD || query_sense(q, k, SENSE_GPU_KEY))) {
+    k += eco_query_mark(q, k, '-') ? 1 : 0;
+    if (k < q->n_items && (q->item[k].kind == ITEM_CARD || eco_query_sense(q, k, SENSE_GPU_KEY))) {
         q->item[i].used = q->item[i + 1].used = true;
         return true;
     }
@@ -250,15 +250,15 @@ static bool card_memory(struct query *q, size_t i)
 static bool size_follows(const struct query *q, size_t i)
 {
     size_t k = i + 1;
-    k += query_mark(q, k, '-') ? 1 : 0;
-    k += query_sense(q, k, SENSE_NOISE) ? 1 : 0;
-    return query_sense(q, k, SENSE_SIZE) && q->item[k].word->arg != 3;
+    k += eco_query_mark(q, k, '-') ? 1 : 0;
+    k += eco_query_sense(q, k, SENSE_NOISE) ? 1 : 0;
+    return eco_query_sense(q, k, SENSE_SIZE) && q->item[k].word->arg != 3;
 }
 
 static bool volume_follows(const struct query *q, size_t i)
 {
-    return query_unit(q, i) > i || query_sense(q, i + 1, SENSE_PERIOD) ||
-           (i > 0 && query_sense(q, i - 1, SENSE_MONEY));
+    return eco_query_unit(q, i) > i || eco_query_sense(q, i + 1, SENSE_PERIOD) ||
+           (i > 0 && eco_query_sense(q, i - 1, SENSE_MONEY));
 }
 
 /* "13B", "350M", "130亿", "7e9 params". */
@@ -289,7 +289,7 @@ static void read_number(struct query *q, size_t i)
 
     if (is_bits(q, i))
         return;
-    if (query_sense(q, i + 1, SENSE_OP) && q->item[i + 1].word->arg / 16 == ECO_QUERY_COMPARE) {
+    if (eco_query_sense(q, i + 1, SENSE_OP) && q->item[i + 1].word->arg / 16 == ECO_QUERY_COMPARE) {
         q->item[i].used = true; /* "all 5 precisions" */
         return;
     }
@@ -317,7 +317,7 @@ static void read_words(struct query *q)
         if (it->kind != ITEM_WORD || it->used)
             continue;
         if (it->word->sense == SENSE_ONE) {
-            query_offer(q, ECO_QUERY_BATCH, 1.0, BARE_TOKENS);
+            eco_query_offer(q, ECO_QUERY_BATCH, 1.0, BARE_TOKENS);
         } else if (it->word->sense == SENSE_ENGINE) {
             q->out->engine = (enum eco_engine)it->word->arg;
         } else if (it->word->sense == SENSE_FLAG) {
@@ -331,7 +331,7 @@ static void read_words(struct query *q)
     }
 }
 
-void query_read(struct query *q)
+void eco_query_read(struct query *q)
 {
     for (size_t i = 0; i < q->n_items; i++) {
         if (q->item[i].kind == ITEM_NUM && !q->item[i].used)

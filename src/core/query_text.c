@@ -123,19 +123,19 @@ static const char *replacement(const char *s, size_t n)
     return NULL;
 }
 
-char query_fold(char c)
+char eco_query_fold(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-bool query_digit(char c)
+bool eco_query_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-bool query_letter(char c)
+bool eco_query_letter(char c)
 {
-    char f = query_fold(c);
+    char f = eco_query_fold(c);
     return f >= 'a' && f <= 'z';
 }
 
@@ -151,18 +151,18 @@ static void fold_zeros(char *s)
         size_t letters = 0;
 
         end = i + 1;
-        if (!query_digit(s[i]))
+        if (!eco_query_digit(s[i]))
             continue;
-        while (query_digit(s[end]) || zero_letter(s[end]))
+        while (eco_query_digit(s[end]) || zero_letter(s[end]))
             letters += zero_letter(s[end++]);
-        if (letters == 0 || end - i < 3 || query_letter(s[end]))
+        if (letters == 0 || end - i < 3 || eco_query_letter(s[end]))
             continue;
         for (size_t k = i; k < end; k++)
             s[k] = zero_letter(s[k]) ? '0' : s[k];
     }
 }
 
-void query_normalise(struct query *q, const char *text, size_t len)
+void eco_query_normalise(struct query *q, const char *text, size_t len)
 {
     size_t n = 0;
 
@@ -198,7 +198,7 @@ static bool upper(char c)
 static size_t digits(const char *s, size_t i)
 {
     size_t n = 0;
-    while (query_digit(s[i + n]))
+    while (eco_query_digit(s[i + n]))
         n++;
     return n;
 }
@@ -219,12 +219,12 @@ static bool decimal_comma(const char *s, size_t i, size_t n)
     size_t fraction = digits(s, i + n + 1), end = i + n + 1 + fraction;
     char unit;
 
-    if (n > 3 || fraction == 0 || fraction > 2 || (i > 0 && query_letter(s[i - 1])))
+    if (n > 3 || fraction == 0 || fraction > 2 || (i > 0 && eco_query_letter(s[i - 1])))
         return false;
     end += s[end] == ' ';
-    unit = query_fold(s[end]);
-    return unit == 'b' && (!query_letter(s[end + 1]) || query_fold(s[end + 1]) == 'i' ||
-                           query_fold(s[end + 1]) == 'n');
+    unit = eco_query_fold(s[end]);
+    return unit == 'b' && (!eco_query_letter(s[end + 1]) || eco_query_fold(s[end + 1]) == 'i' ||
+                           eco_query_fold(s[end + 1]) == 'n');
 }
 
 /* "2xlarge": what stands behind the point of a cloud machine's name. */
@@ -243,17 +243,17 @@ static size_t scan_number(const char *s, size_t i, double *value, uint8_t *kind)
     *kind = QUERY_NUM;
     if (end == i + n && s[end] == ',' && decimal_comma(s, i, n))
         end += 1 + digits(s, end + 1);
-    else if (s[end] == '.' && query_digit(s[end + 1]) && !machine_size(s, end + 1))
+    else if (s[end] == '.' && eco_query_digit(s[end + 1]) && !machine_size(s, end + 1))
         end += 1 + digits(s, end + 1);
     e = end;
-    if (query_fold(s[e]) == 'e' && e > i) {
+    if (eco_query_fold(s[e]) == 'e' && e > i) {
         e += s[e + 1] == '+' ? 2 : 1;
-        e = query_digit(s[e]) ? e + digits(s, e) : end;
-        end = query_letter(s[e]) ? end : e;
+        e = eco_query_digit(s[e]) ? e + digits(s, e) : end;
+        end = eco_query_letter(s[e]) ? end : e;
     }
-    if (s[end] == '.' && query_digit(s[end + 1]) && !machine_size(s, end + 1)) {
+    if (s[end] == '.' && eco_query_digit(s[end + 1]) && !machine_size(s, end + 1)) {
         *kind = QUERY_VERSION;
-        while (query_digit(s[end]) || (s[end] == '.' && query_digit(s[end + 1])))
+        while (eco_query_digit(s[end]) || (s[end] == '.' && eco_query_digit(s[end + 1])))
             end++;
     }
     for (size_t at = i; at < end && k < sizeof plain - 1; at++) {
@@ -273,9 +273,10 @@ static size_t scan_word(const struct query *q, size_t i, bool after_number)
     const char *s = q->text;
     size_t end = i + 1;
 
-    if (after_number && query_fold(s[i]) == 'x' && (query_letter(s[end]) || query_digit(s[end])))
+    if (after_number && eco_query_fold(s[i]) == 'x' &&
+        (eco_query_letter(s[end]) || eco_query_digit(s[end])))
         return end; /* the sign in "8xH100" */
-    while (query_letter(s[end]) && !(upper(s[end]) && !upper(s[end - 1])))
+    while (eco_query_letter(s[end]) && !(upper(s[end]) && !upper(s[end - 1])))
         end++;
     return end;
 }
@@ -291,14 +292,14 @@ static size_t scan_token(const struct query *q, size_t i, struct query_token *t,
     const char *s = q->text;
     uint32_t c = 0;
     size_t n;
-    bool point = s[i] == '.' && query_digit(s[i + 1]) && (i == 0 || !query_digit(s[i - 1])) &&
-                 (i == 0 || !query_letter(s[i - 1]));
+    bool point = s[i] == '.' && eco_query_digit(s[i + 1]) &&
+                 (i == 0 || !eco_query_digit(s[i - 1])) && (i == 0 || !eco_query_letter(s[i - 1]));
 
-    if (query_digit(s[i]) || point) {
+    if (eco_query_digit(s[i]) || point) {
         t->negative = minus_before(s, i);
         return scan_number(s, i, &t->value, &t->kind);
     }
-    if (query_letter(s[i])) {
+    if (eco_query_letter(s[i])) {
         t->kind = QUERY_WORD;
         return scan_word(q, i, after_number);
     }
@@ -308,7 +309,7 @@ static size_t scan_token(const struct query *q, size_t i, struct query_token *t,
     return i + n;
 }
 
-void query_tokenise(struct query *q)
+void eco_query_tokenise(struct query *q)
 {
     bool space = true;
 
@@ -337,7 +338,7 @@ static bool separator(char c)
     return c == ' ' || c == '-' || c == '_';
 }
 
-size_t query_phrase(const struct query *q, size_t first, const char *phrase)
+size_t eco_query_phrase(const struct query *q, size_t first, const char *phrase)
 {
     size_t at = q->token[first].at, i = first;
 
@@ -345,7 +346,7 @@ size_t query_phrase(const struct query *q, size_t first, const char *phrase)
         if (*phrase == ' ') {
             while (separator(q->text[at]))
                 at++;
-        } else if (query_fold(q->text[at]) == *phrase) {
+        } else if (eco_query_fold(q->text[at]) == *phrase) {
             at++;
         } else {
             return 0;
@@ -356,20 +357,20 @@ size_t query_phrase(const struct query *q, size_t first, const char *phrase)
     return i < q->n_tokens && (size_t)q->token[i].at + q->token[i].len == at ? i - first + 1 : 0;
 }
 
-bool query_token_is(const struct query *q, size_t i, const char *text)
+bool eco_query_token_is(const struct query *q, size_t i, const char *text)
 {
     size_t n = strlen(text);
 
     if (i >= q->n_tokens || q->token[i].len != n)
         return false;
     for (size_t k = 0; k < n; k++) {
-        if (query_fold(q->text[q->token[i].at + k]) != text[k])
+        if (eco_query_fold(q->text[q->token[i].at + k]) != text[k])
             return false;
     }
     return true;
 }
 
-bool query_glued(const struct query *q, size_t i)
+bool eco_query_glued(const struct query *q, size_t i)
 {
     return i > 0 && i < q->n_tokens && !q->token[i].space && q->token[i - 1].kind != QUERY_MARK &&
            q->token[i].kind != QUERY_MARK;

@@ -9,8 +9,8 @@
 #define TOKENS_PER_WORD (4.0 / 3.0)
 #define REACH 5 /* items between a volume and its period */
 
-void query_convert(struct query *q, const char *from_unit, double from, const char *to_unit,
-                   double to, const char *rule)
+void eco_query_convert(struct query *q, const char *from_unit, double from, const char *to_unit,
+                       double to, const char *rule)
 {
     if (q->out->n_conversions < ECO_QUERY_MAX_CONVERSIONS)
         q->out->conversions[q->out->n_conversions++] =
@@ -38,16 +38,17 @@ static double per_month(char period)
 }
 
 /* What the number at item i counts, past a period or one unknown word; i when nothing does. */
-size_t query_unit(const struct query *q, size_t i)
+size_t eco_query_unit(const struct query *q, size_t i)
 {
     static const enum query_sense units[] = {SENSE_REQUESTS, SENSE_USERS, SENSE_TOKENS,
                                              SENSE_CHARS,    SENSE_WORDS, SENSE_GB};
     for (size_t k = i + 1; k <= i + 2; k++) {
         for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
-            if (query_sense(q, k, units[u]))
+            if (eco_query_sense(q, k, units[u]))
                 return k;
         }
-        if (k >= q->n_items || (!query_sense(q, k, SENSE_PERIOD) && q->item[k].kind != ITEM_TEXT))
+        if (k >= q->n_items ||
+            (!eco_query_sense(q, k, SENSE_PERIOD) && q->item[k].kind != ITEM_TEXT))
             break;
     }
     return i;
@@ -57,19 +58,19 @@ size_t query_unit(const struct query *q, size_t i)
 static char period_near(struct query *q, size_t i, size_t unit)
 {
     for (size_t k = i + 1; k < q->n_items && k <= unit + REACH; k++) {
-        if (query_sense(q, k, SENSE_PERIOD)) {
+        if (eco_query_sense(q, k, SENSE_PERIOD)) {
             q->item[k].used = true;
             return (char)q->item[k].word->arg;
         }
-        if (q->item[k].kind == ITEM_NUM || query_mark(q, k, ';'))
+        if (q->item[k].kind == ITEM_NUM || eco_query_mark(q, k, ';'))
             break;
     }
     for (size_t back = 1; back <= i && back <= REACH; back++) {
-        if (query_sense(q, i - back, SENSE_PERIOD) && !q->item[i - back].used) {
+        if (eco_query_sense(q, i - back, SENSE_PERIOD) && !q->item[i - back].used) {
             q->item[i - back].used = true;
             return (char)q->item[i - back].word->arg;
         }
-        if (q->item[i - back].kind == ITEM_NUM || query_mark(q, i - back, ';'))
+        if (q->item[i - back].kind == ITEM_NUM || eco_query_mark(q, i - back, ';'))
             break;
     }
     return 0;
@@ -100,9 +101,9 @@ static void requests(struct query *q, size_t i, size_t u, double v)
 
     period = period != 0 ? period : period_near(q, i, u);
     if (period != 0 && period != 'm')
-        query_convert(q, rate_name(period, false), v, "requests a month", v * per_month(period),
-                      "a month has 30 days");
-    query_offer(q, ECO_QUERY_REQUESTS, v * per_month(period), period != 0 ? 90 : 70);
+        eco_query_convert(q, rate_name(period, false), v, "requests a month", v * per_month(period),
+                          "a month has 30 days");
+    eco_query_offer(q, ECO_QUERY_REQUESTS, v * per_month(period), period != 0 ? 90 : 70);
 }
 
 static void users(struct query *q, size_t i, size_t u, double v)
@@ -112,15 +113,15 @@ static void users(struct query *q, size_t i, size_t u, double v)
 
     period = period != 0 ? period : period_near(q, i, u);
     a_month = v * REQUESTS_PER_USER * per_month(period != 0 ? period : 'd');
-    query_convert(q, period == 'm' ? "users a month" : "users a day", v, "requests a month",
-                  a_month, "5 requests a user, 30 days a month");
-    query_offer(q, ECO_QUERY_REQUESTS, a_month, 80);
+    eco_query_convert(q, period == 'm' ? "users a month" : "users a day", v, "requests a month",
+                      a_month, "5 requests a user, 30 days a month");
+    eco_query_offer(q, ECO_QUERY_REQUESTS, a_month, 80);
 }
 
 static bool trained_before(const struct query *q, size_t i)
 {
     for (size_t k = 0; k < i; k++) {
-        if (query_sense(q, k, SENSE_TRAINED))
+        if (eco_query_sense(q, k, SENSE_TRAINED))
             return true;
     }
     return false;
@@ -133,24 +134,24 @@ static void total_tokens(struct query *q, size_t i, size_t u, double v, const ch
     double a_month = tokens * per_month(period);
 
     if (unit != NULL)
-        query_convert(q, unit, v, "tokens", tokens, rule);
+        eco_query_convert(q, unit, v, "tokens", tokens, rule);
     if (period != 0 && period != 'm')
-        query_convert(q, rate_name(period, true), tokens, "tokens a month", a_month,
-                      "a month has 30 days");
-    query_offer(q, ECO_QUERY_TOKENS, a_month, 80);
+        eco_query_convert(q, rate_name(period, true), tokens, "tokens a month", a_month,
+                          "a month has 30 days");
+    eco_query_offer(q, ECO_QUERY_TOKENS, a_month, 80);
 }
 
 static void tokens(struct query *q, size_t i, size_t u, double v)
 {
     const struct query_item *n = &q->item[i];
-    bool rate = query_sense(q, u + 1, SENSE_PERIOD);
+    bool rate = eco_query_sense(q, u + 1, SENSE_PERIOD);
 
     if (trained_before(q, i))
         return;
     if (n->scale == 0 && !rate && v <= 1e6 && v >= 16 && v == floor(v))
-        query_offer(q, ECO_QUERY_CTX, v, 30);
+        eco_query_offer(q, ECO_QUERY_CTX, v, 30);
     else if (n->scale == 'k' && !rate)
-        query_offer(q, ECO_QUERY_CTX, n->value * 1024.0, 30);
+        eco_query_offer(q, ECO_QUERY_CTX, n->value * 1024.0, 30);
     else
         total_tokens(q, i, u, v, NULL, v, NULL);
 }
@@ -160,7 +161,7 @@ static bool text_volume(struct query *q, size_t i, size_t u, double v)
     int unit = q->item[u].word->arg;
     double gb = unit == 2 ? v / 1e3 : unit == 3 ? v * 1e3 : v;
 
-    if (!query_sense(q, u + 1, SENSE_TEXT))
+    if (!eco_query_sense(q, u + 1, SENSE_TEXT))
         return false;
     q->item[u + 1].used = true;
     total_tokens(q, i, u, gb, "GB of text", gb * TOKENS_PER_GB,
@@ -170,8 +171,8 @@ static bool text_volume(struct query *q, size_t i, size_t u, double v)
 
 static bool limit_before(const struct query *q, size_t i)
 {
-    return (i > 0 && query_sense(q, i - 1, SENSE_LIMIT)) ||
-           (i > 1 && query_sense(q, i - 2, SENSE_LIMIT));
+    return (i > 0 && eco_query_sense(q, i - 1, SENSE_LIMIT)) ||
+           (i > 1 && eco_query_sense(q, i - 2, SENSE_LIMIT));
 }
 
 static bool gigabytes(struct query *q, size_t i, size_t u, double v)
@@ -179,7 +180,7 @@ static bool gigabytes(struct query *q, size_t i, size_t u, double v)
     if (text_volume(q, i, u, v))
         return true;
     if (limit_before(q, i) && q->item[u].word->arg < 2) {
-        query_offer(q, ECO_QUERY_MAX_VRAM_GB, v, 80);
+        eco_query_offer(q, ECO_QUERY_MAX_VRAM_GB, v, 80);
         return true;
     }
     return false;
@@ -192,17 +193,17 @@ static bool hours(struct query *q, size_t i, size_t u, double v)
 
     if (period != 'd')
         return false;
-    query_offer(q, ECO_QUERY_HOURS_PER_DAY, v, 90);
+    eco_query_offer(q, ECO_QUERY_HOURS_PER_DAY, v, 90);
     return true;
 }
 
 static bool cap_before(const struct query *q, size_t i)
 {
     for (size_t back = 1; back <= 3 && back <= i; back++) {
-        if (query_sense(q, i - back, SENSE_CAP) || query_sense(q, i - back, SENSE_LIMIT))
+        if (eco_query_sense(q, i - back, SENSE_CAP) || eco_query_sense(q, i - back, SENSE_LIMIT))
             return true;
     }
-    return query_sense(q, i + 2, SENSE_CAP);
+    return eco_query_sense(q, i + 2, SENSE_CAP);
 }
 
 static bool observed(struct query *q, size_t i, size_t u, double v)
@@ -210,15 +211,15 @@ static bool observed(struct query *q, size_t i, size_t u, double v)
     enum query_sense s = (enum query_sense)q->item[u].word->sense;
 
     if (s == SENSE_TPS)
-        query_offer(q, ECO_QUERY_THROUGHPUT, v, 90);
+        eco_query_offer(q, ECO_QUERY_THROUGHPUT, v, 90);
     else if (s == SENSE_J1K)
-        query_offer(q, ECO_QUERY_ENERGY, v, 90);
+        eco_query_offer(q, ECO_QUERY_ENERGY, v, 90);
     else if (s == SENSE_CARBON)
-        query_offer(q, ECO_QUERY_CARBON, v, 90);
+        eco_query_offer(q, ECO_QUERY_CARBON, v, 90);
     else if (s == SENSE_MS && q->item[u].word->arg == 1)
-        query_offer(q, ECO_QUERY_MAX_LATENCY_MS, v, 90);
+        eco_query_offer(q, ECO_QUERY_MAX_LATENCY_MS, v, 90);
     else if (s == SENSE_WATT && !cap_before(q, i))
-        query_offer(q, ECO_QUERY_POWER_W, v, 90);
+        eco_query_offer(q, ECO_QUERY_POWER_W, v, 90);
     else
         return false;
     return true;
@@ -229,22 +230,23 @@ static bool money(struct query *q, size_t i)
 {
     size_t k = i + 1;
     double v = q->item[i].value;
-    int unit = i > 0 && query_sense(q, i - 1, SENSE_MONEY) ? q->item[i - 1].word->arg : 0;
+    int unit = i > 0 && eco_query_sense(q, i - 1, SENSE_MONEY) ? q->item[i - 1].word->arg : 0;
 
-    if (query_sense(q, k, SENSE_MONEY))
+    if (eco_query_sense(q, k, SENSE_MONEY))
         unit = q->item[k++].word->arg;
-    if (unit == 0 && !query_sense(q, k, SENSE_KWH))
+    if (unit == 0 && !eco_query_sense(q, k, SENSE_KWH))
         return false;
     if (unit == 'x') {
         q->item[i].used = true;
-        query_miss(q, i, k < q->n_items && k > i + 1 ? k - 1 : i, "prices are taken in US dollars");
+        eco_query_miss(q, i, k < q->n_items && k > i + 1 ? k - 1 : i,
+                       "prices are taken in US dollars");
         return true;
     }
     v = unit == 'c' ? v / 100.0 : v;
-    if (query_sense(q, k, SENSE_KWH))
-        query_offer(q, ECO_QUERY_PRICE, v, 90);
-    else if (query_sense(q, k, SENSE_PERIOD) && q->item[k].word->arg == 'h')
-        query_offer(q, ECO_QUERY_GPU_USD_PER_HOUR, v, 90);
+    if (eco_query_sense(q, k, SENSE_KWH))
+        eco_query_offer(q, ECO_QUERY_PRICE, v, 90);
+    else if (eco_query_sense(q, k, SENSE_PERIOD) && q->item[k].word->arg == 'h')
+        eco_query_offer(q, ECO_QUERY_GPU_USD_PER_HOUR, v, 90);
     else
         return false;
     q->item[i].used = q->item[k].used = true;
@@ -253,7 +255,7 @@ static bool money(struct query *q, size_t i)
 
 static bool by_unit(struct query *q, size_t i, size_t u)
 {
-    double v = query_plain_value(&q->item[i]);
+    double v = eco_query_plain_value(&q->item[i]);
     bool zh = q->item[u].word->arg == 2;
 
     switch ((enum query_sense)q->item[u].word->sense) {
@@ -282,7 +284,7 @@ static bool by_unit(struct query *q, size_t i, size_t u)
     }
 }
 
-void query_volume(struct query *q)
+void eco_query_volume(struct query *q)
 {
     for (size_t i = 0; i < q->n_items; i++) {
         struct query_item *it = &q->item[i];
@@ -290,7 +292,7 @@ void query_volume(struct query *q)
 
         if (it->kind != ITEM_NUM || it->used || it->negative || money(q, i))
             continue;
-        u = query_unit(q, i);
+        u = eco_query_unit(q, i);
         u = u > i ? u : i + 1;
         if (u < q->n_items && q->item[u].kind == ITEM_WORD && by_unit(q, i, u)) {
             it->used = true;

@@ -660,13 +660,13 @@ static const struct {
     {volume, COUNT(volume)}, {engines, COUNT(engines)}, {operations, COUNT(operations)},
 };
 
-const struct query_word *query_lexicon(size_t i, size_t *n)
+const struct query_word *eco_query_lexicon(size_t i, size_t *n)
 {
     if (i < COUNT(lexicons)) {
         *n = lexicons[i].n;
         return lexicons[i].words;
     }
     if (i == COUNT(lexicons))
-        return query_lexicon_formats(n);
-    return i == COUNT(lexicons) + 1 ? query_lexicon_zh(n) : NULL;
+        return eco_query_lexicon_formats(n);
+    return i == COUNT(lexicons) + 1 ? eco_query_lexicon_zh(n) : NULL;
 }

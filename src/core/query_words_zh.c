@@ -512,7 +512,7 @@ static const struct query_word chinese[] = {
     {"俩", SENSE_NUMBER, 2, NULL},
 };
 
-const struct query_word *query_lexicon_zh(size_t *n)
+const struct query_word *eco_query_lexicon_zh(size_t *n)
 {
     *n = sizeof chinese / sizeof chinese[0];
     return chinese;
