@@ -80,8 +80,7 @@ static int all_lines(struct batch *b, FILE *in, struct eco_buf *text, struct eco
         text->len += got;
         size_t done = 0;
         for (char *nl; (nl = memchr(text->data + done, '\n', text->len - done));) {
-            int rc =
-                one_line(b, text->data + done, (size_t)(nl - text->data) - done, err);
+            int rc = one_line(b, text->data + done, (size_t)(nl - text->data) - done, err);
             number++;
             if (rc) {
                 return rc;

@@ -1,4 +1,4 @@
-/* What a precision does to perplexity, as far as the data say: this model first, else the others. */
+/* What a precision does to perplexity, as far as the data say: this model, else the others. */
 #include "base/num.h"
 #include "dataset/dataset.h"
 #include "steps.h"
