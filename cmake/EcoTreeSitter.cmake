@@ -6,6 +6,7 @@ set(grammar ${ECO_NODE_MODULES}/tree-sitter-python/src)
 
 if(EXISTS ${core}/src/lib.c AND EXISTS ${grammar}/parser.c)
   add_library(eco_treesitter STATIC ${core}/src/lib.c ${grammar}/parser.c ${grammar}/scanner.c)
+  set_target_properties(eco_treesitter PROPERTIES OUTPUT_NAME treesitter) # not ours: no eco_ name
   set_target_properties(eco_treesitter PROPERTIES C_STANDARD 11 EXPORT_COMPILE_COMMANDS OFF)
   target_compile_definitions(eco_treesitter PRIVATE _GNU_SOURCE)
   target_compile_options(eco_treesitter PRIVATE -O2 -w -fno-common)

@@ -157,7 +157,7 @@ static bool other_vendor(enum eco_precision p, enum eco_engine engine, enum eco_
 bool eco_precision_runs(enum eco_precision precision, enum eco_engine engine,
                         const struct eco_gpu *gpu, enum eco_arch arch, const char **why)
 {
-    const char *ignored;
+    const char *ignored = NULL;
 
     why = why ? why : &ignored;
     *why = NULL;

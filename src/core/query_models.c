@@ -280,7 +280,7 @@ size_t eco_query_model(struct query *q, size_t first, struct eco_query_model *ou
     const char *latin = NULL;
     int flags = 0;
     char text[ECO_QUERY_NAME];
-    size_t publisher = publisher_at(q, first), at = first, family, end;
+    size_t publisher = publisher_at(q, first), at, family, end;
 
     if (eco_query_glued(q, first) && q->token[first - 1].kind == QUERY_WORD)
         return 0;

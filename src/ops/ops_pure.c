@@ -65,7 +65,7 @@ static void note_limits(struct eco_question *q, const struct eco_answer *a)
                       "only a size is known: layers and heads are interpolated between models of "
                       "similar size");
     }
-    if (!eco_step_fits(q, a)) {
+    if (q->gpu && !eco_step_fits(q, a)) {
         eco_step_note(q, "needs %.1f GB, %s has %g GB: it does not fit on one card",
                       a->memory.total_bytes / 1e9, q->gpu->name, q->gpu->vram_gb);
     }

@@ -117,6 +117,9 @@ static int spawn(const struct eco_strs *words, int out_fd, pid_t *pid, struct ec
         argv[i] = (char *)(uintptr_t)words->v[i];
     }
     argv[words->n] = NULL;
+    if (!argv[0]) {
+        return eco_err_set(err, ECO_E_MISSING, "command", "no command: track -- COMMAND");
+    }
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGINT);
     posix_spawn_file_actions_init(&files);

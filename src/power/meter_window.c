@@ -187,14 +187,14 @@ static enum eco_power_field pick(const struct eco_power_source *s,
     const enum eco_power_field first = eco_meter_best_field(s);
     const enum eco_power_field order[] = {first, ECO_POWER_AVERAGE, ECO_POWER_DEFAULT};
     char reason[ECO_METER_REASON], other[ECO_METER_REASON];
-    *fits = !unfit(sw, &sw->best[first], first, reason);
+    *fits = !unfit(sw, &sw->best[first], (int)first, reason);
     if (*fits) {
         why[0] = '\0';
         return first;
     }
     for (size_t i = 1; i < 3; i++) {
         if (order[i] != first && (s->fields & (1u << order[i])) &&
-            !unfit(sw, &sw->best[order[i]], order[i], other)) {
+            !unfit(sw, &sw->best[order[i]], (int)order[i], other)) {
             say(why, "the %s field was used instead of %s: %.100s", names[order[i]], names[first],
                 reason);
             *fits = true;
@@ -249,7 +249,7 @@ static void integral_result(const struct eco_meter *m, struct meter_source_windo
         out->mean_w = it->energy_j / it->covered_s;
         out->peak_w = it->peak_w;
         out->low_w = it->low_w;
-        eco_meter_spread(s, it, out->field, profile, out);
+        eco_meter_spread(s, it, (int)out->field, profile, out);
     }
 }
 
@@ -325,7 +325,7 @@ void eco_meter_window_result(const struct eco_meter *m, struct meter_window *w, 
     out->missed = w->missed;
     integral_result(m, sw, s, out);
     counter_result(s, sw, out);
-    out->min_window_s = min_window(m, s, out->field);
+    out->min_window_s = min_window(m, s, (int)out->field);
     if (isnan(out->mean_w) && out->counter_j > 0) {
         out->mean_w = out->counter_j / out->window_s;
     }

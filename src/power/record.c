@@ -24,13 +24,16 @@ static int push(struct eco_record_table *t, size_t *cap, double t_s, double w, c
     }
     if (t->n == *cap) {
         size_t more = *cap ? 2 * *cap : 1024;
-        double *ts = realloc(t->t_s, more * sizeof(double));
-        t->t_s = ts ? ts : t->t_s;
-        double *ws = realloc(t->power_w, more * sizeof(double));
-        t->power_w = ws ? ws : t->power_w;
-        if (!ts || !ws) {
+        double *grown = realloc(t->t_s, more * sizeof(double));
+        if (!grown) {
             return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
         }
+        t->t_s = grown;
+        grown = realloc(t->power_w, more * sizeof(double));
+        if (!grown) {
+            return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+        }
+        t->power_w = grown;
         *cap = more;
     }
     t->t_s[t->n] = t_s;

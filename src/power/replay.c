@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b)
 /* The usual distance between rows. */
 static double median_step(const struct eco_record_table *t)
 {
-    double step[1001];
+    double step[1001] = {0};
     size_t n = t->n - 1 < 1001 ? t->n - 1 : 1001;
     for (size_t i = 0; i < n; i++) {
         step[i] = t->t_s[i + 1] - t->t_s[i];

@@ -167,7 +167,7 @@ bool eco_sensor_disagrees(double expected_s, double detected_s)
 /* Letters and digits of a, folded, contain those of b. */
 static bool name_contains(const char *a, const char *b)
 {
-    char x[96], y[96];
+    char x[96] = "", y[96] = "";
     const char *from[2] = {a, b};
     char *to[2] = {x, y};
     for (int k = 0; k < 2; k++) {

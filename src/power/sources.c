@@ -42,7 +42,7 @@ static int open_extra(struct eco_power_set *set, const char *extra, struct eco_e
 /* Median of a few reads: what a sample costs. */
 static void measure_cost(struct eco_power_source *s)
 {
-    double w[ECO_POWER_FIELDS], cost_s[5];
+    double w[ECO_POWER_FIELDS], cost_s[5] = {0};
     unsigned char status[ECO_POWER_FIELDS];
     if (!s->usable || !s->backend->sample || s->external) {
         return;
@@ -318,8 +318,8 @@ void eco_power_describe(const struct eco_power_source *s, bool used, struct eco_
     }
     enum eco_power_field f = s->fields & (1u << ECO_POWER_INSTANT) && !s->duty[ECO_POWER_INSTANT]
                                  ? ECO_POWER_INSTANT
-                             : s->fields & (1u << ECO_POWER_AVERAGE) ? ECO_POWER_AVERAGE
-                                                                     : ECO_POWER_DEFAULT;
+                             : (s->fields & (1u << ECO_POWER_AVERAGE)) ? ECO_POWER_AVERAGE
+                                                                       : ECO_POWER_DEFAULT;
     out->field = field_text(s);
     out->refresh_s = s->refresh_s[f];
     out->averaging_s = s->averaging_s[f];
