@@ -115,7 +115,8 @@ static const char *package_at(const char *p, const char *end)
     for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
         size_t n = strlen(packages[i]);
         bool whole = (size_t)(stop - p) == n;
-        bool wheel = (size_t)(stop - p) > n && p[n] == '-' && isdigit((unsigned char)p[n + 1]);
+        bool wheel = (size_t)(end - p) > n + 1 && (size_t)(stop - p) > n && p[n] == '-' &&
+                     isdigit((unsigned char)p[n + 1]);
         if ((whole || wheel) && eco_str_ncasecmp(p, packages[i], n) == 0) {
             return p + n;
         }

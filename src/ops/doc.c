@@ -141,6 +141,9 @@ static void open_list(struct eco_doc *d)
 }
 
 static char *format(struct eco_doc *d, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+
+static char *format(struct eco_doc *d, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);

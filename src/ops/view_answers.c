@@ -114,7 +114,7 @@ static void anchors_table(struct eco_doc *d, const struct eco_list *anchors)
         eco_doc_cell(d, "%s", eco_doc_num(d, a->batch.have ? a->batch.v : 1.0, 3));
         eco_doc_cell(d, "%s%.1f", sign(a->delta_pct),
                      a->delta_pct < 0 ? -a->delta_pct : a->delta_pct);
-        eco_doc_cell(d, a->n.have ? "%.0f" : "", a->n.v);
+        eco_view_opt_cell(d, a->n, 4);
     }
     eco_doc_table_end(d);
 }
@@ -247,12 +247,12 @@ static void compare_table(struct eco_doc *d, const struct eco_res_compare *r)
         eco_doc_cell(d, "%s", c->engine);
         eco_doc_cell(d, zero ? "baseline" : "%s%.1f", sign(c->delta_pct),
                      c->delta_pct < 0 ? -c->delta_pct : c->delta_pct);
-        eco_doc_cell(d, zero ? "" : "%.0f to %.0f", c->delta_ci.lo, c->delta_ci.hi);
+        eco_doc_cell(d, zero ? "by definition" : "%.0f to %.0f", c->delta_ci.lo, c->delta_ci.hi);
         eco_view_opt_cell(d, c->energy_j_per_1k, 4);
         eco_view_opt_cell(d, c->tokens_per_s, 3);
         eco_view_opt_cell(d, c->tpot_ms, 3);
         eco_doc_cell(d, "%.1f%s", c->vram_gb.v, c->fits ? "" : " !");
-        eco_doc_cell(d, c->power_w.have ? "%.0f" : "", c->power_w.v);
+        eco_view_opt_cell(d, c->power_w, 3);
         eco_view_opt_cell(d, c->month_usd, 3);
         eco_doc_cell(d, c->quality_loss_pct.have ? "%+.1f" : "?", c->quality_loss_pct.v);
         eco_doc_cell(d, "%s", c->basis);

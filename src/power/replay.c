@@ -132,7 +132,7 @@ int eco_replay_energy(const struct eco_record_table *t, const char *column, cons
     e->gaps = it.gaps;
     e->gap_s = it.gap_s;
     e->duty = s.duty[f];
-    eco_meter_spread(&s, &it, f, p != NULL, e);
+    eco_meter_spread(&s, &it, (int)f, p != NULL, e);
     if (it.gap_s > 0.05 * e->window_s) {
         return eco_err_set(err, ECO_E_CONTENT, "power",
                            "%.3g s of the window's %.3g s have no readings", it.gap_s, e->window_s);

@@ -115,6 +115,9 @@ bool eco_worker_send(struct eco_worker_process *p, const char *line, size_t len)
 
 static bool take_line(struct eco_worker_process *p, const char **line, size_t *len)
 {
+    if (!p->input.data) { /* nothing came yet */
+        return false;
+    }
     char *start = p->input.data + p->taken;
     size_t have = p->input.len - p->taken;
     char *newline = have ? memchr(start, '\n', have) : NULL;

@@ -16,7 +16,8 @@ static void test_limits(void **state)
     (void)state;
     for (int e = 0; e < ECO_ENGINE_COUNT; e++) {
         for (int p = ECO_PREC_NONE + 1; p < ECO_PREC_COUNT; p++) {
-            struct eco_batch_answer one = law(e, p, 1), big = law(e, p, 65536);
+            struct eco_batch_answer one = law((enum eco_engine)e, (enum eco_precision)p, 1),
+                                    big = law((enum eco_engine)e, (enum eco_precision)p, 65536);
             assert_near(one.ratio, 1, 1e-15);
             assert_near(one.sd_ln, 0, 1e-15);
             /* b -> infinity: E -> a. */
@@ -33,7 +34,7 @@ static void test_falls_from_batch_2_on(void **state)
         for (int p = ECO_PREC_NONE + 1; p < ECO_PREC_COUNT; p++) {
             double last = INFINITY;
             for (double b = 2; b <= 4096; b *= 2) {
-                struct eco_batch_answer a = law(e, p, b);
+                struct eco_batch_answer a = law((enum eco_engine)e, (enum eco_precision)p, b);
                 assert_true(a.ratio < last);
                 assert_true(a.ratio > a.limit);
                 last = a.ratio;

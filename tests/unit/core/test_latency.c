@@ -64,7 +64,8 @@ static void test_nothing_beats_the_datasheet(void **state)
             for (int p = ECO_PREC_NONE + 1; p < ECO_PREC_COUNT; p++) {
                 for (int e = 0; e < ECO_ENGINE_COUNT; e++) {
                     for (int b = 1; b <= 4096; b *= 4) {
-                        struct eco_workload w = work_of(p, e, b);
+                        struct eco_workload w =
+                            work_of((enum eco_precision)p, (enum eco_engine)e, b);
                         struct eco_latency l = latency(&models[i], &gpus[j], &w);
                         struct eco_roofline r;
                         w.batch = (int)l.batch_resident;

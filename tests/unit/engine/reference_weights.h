@@ -61,6 +61,9 @@ static inline uint16_t ref_half(float x)
     e = e < -13 ? -13 : e;
     double unit = ldexp(1.0, e - 11), steps = nearbyint(a / unit);
     double value = steps * unit;
+    if (value == 0.0) { /* rounded away */
+        return (uint16_t)((unsigned)sign << 15);
+    }
     frexp(value, &e);
     unsigned bits =
         e < -13 ? (unsigned)(value / ldexp(1.0, -24))
