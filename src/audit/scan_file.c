@@ -116,7 +116,7 @@ static bool listed(const char *p, const char *end, enum eco_audit_rule rule)
     const char *id = eco_audit_rule(rule)->id;
     size_t n = strlen(id);
     for (; p < end && *p != ']'; p++) {
-        if ((size_t)(end - p) >= n && memcmp(p, id, n) == 0 &&
+        if ((size_t)(end - p) > n && memcmp(p, id, n) == 0 &&
             (p[n] == ',' || p[n] == ']' || p[n] == ' ')) {
             return true;
         }
