@@ -60,3 +60,31 @@ function(eco_add_program)
                           eco_core eco_base m ${CMAKE_DL_LIBS})
   endif()
 endfunction()
+
+# eco_add_helper(NAME PACKAGES pkg... [DEPS module...]): src/helpers/<name>.c or src/helpers/<name>_*.c
+# as ecocompute-<name>, which the main program runs from its own folder or from libexec. Without its
+# libraries it is left out, and the main program says so when it is wanted.
+function(eco_add_helper name)
+  cmake_parse_arguments(H "" "" "PACKAGES;DEPS" ${ARGN})
+  find_package(PkgConfig QUIET)
+  if(H_PACKAGES)
+    if(PkgConfig_FOUND)
+      pkg_check_modules(ECO_HELPER_${name} QUIET ${H_PACKAGES})
+    endif()
+    if(NOT ECO_HELPER_${name}_FOUND)
+      message(NOTICE "ecocompute-${name} is not built: one of ${H_PACKAGES} is missing")
+      return()
+    endif()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/helpers/${name}.c
+       ${CMAKE_SOURCE_DIR}/src/helpers/${name}_*.c)
+  add_executable(ecocompute-${name} ${sources})
+  eco_flags(ecocompute-${name})
+  foreach(dep ${H_DEPS})
+    target_link_libraries(ecocompute-${name} PRIVATE eco_${dep})
+  endforeach()
+  target_include_directories(ecocompute-${name} SYSTEM PRIVATE ${ECO_HELPER_${name}_INCLUDE_DIRS})
+  target_link_libraries(ecocompute-${name} PRIVATE ${ECO_HELPER_${name}_LINK_LIBRARIES} m
+                        ${CMAKE_DL_LIBS})
+  install(TARGETS ecocompute-${name} RUNTIME DESTINATION libexec/ecocompute)
+endfunction()
