@@ -121,6 +121,18 @@ struct eco_run_predicted {
     const char *reason;      /* one plain sentence; NULL */
 };
 
+/*
+ * One step of a sweep: both arms again at another batch or power limit. What does not vary keeps
+ * the value of the run. Names and verdicts are borrowed.
+ */
+struct eco_run_step {
+    int batch;            /* sequences; -1: not known */
+    double power_limit_w; /* as read back after setting; NAN: not changed */
+    double j_per_token, base_j_per_token, tokens_per_s, power_mean_w; /* NAN */
+    struct eco_run_delta delta;
+    const char *reason; /* why values are not known ("does not fit into memory"); NULL */
+};
+
 /* One precision of the run. */
 struct eco_run_arm {
     enum eco_precision precision;
@@ -144,6 +156,10 @@ struct eco_run_arm {
     struct eco_run_delta decode_delta;
     struct eco_run_predicted predicted;
     struct eco_run_quality quality;
+    const struct eco_run_step *sweep; /* in rising order of what varies; NULL: no sweep */
+    size_t sweep_count;
+    double batch_crossover; /* batch where the sign of the change flips, between two measured
+                               ones; NAN: it does not */
 };
 
 struct eco_run_package {
@@ -214,6 +230,7 @@ struct eco_run {
 
 void eco_run_init(struct eco_run *run); /* everything "not known", batch 1 */
 void eco_run_arm_init(struct eco_run_arm *arm);
+void eco_run_step_init(struct eco_run_step *step);
 void eco_run_trial_init(struct eco_run_trial *trial);
 void eco_run_source_init(struct eco_run_source *source);
 void eco_run_phase_init(struct eco_run_phase *phase);

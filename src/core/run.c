@@ -51,6 +51,7 @@ void eco_run_arm_init(struct eco_run_arm *arm)
         .decode_j_per_token = NAN,
         .prefill_j = NAN,
         .decode_delta = no_delta,
+        .batch_crossover = NAN,
         .predicted = {.delta_pct = {NAN, NAN, NAN, NAN, NAN, NAN, NAN},
                       .j_per_token = NAN,
                       .j_per_token_lo95 = NAN,
@@ -69,6 +70,17 @@ void eco_run_arm_init(struct eco_run_arm *arm)
                     .seq_len = -1,
                     .corpus_bytes = -1},
     };
+}
+
+void eco_run_step_init(struct eco_run_step *step)
+{
+    *step = (struct eco_run_step){.batch = -1,
+                                  .power_limit_w = NAN,
+                                  .j_per_token = NAN,
+                                  .base_j_per_token = NAN,
+                                  .tokens_per_s = NAN,
+                                  .power_mean_w = NAN,
+                                  .delta = no_delta};
 }
 
 void eco_run_trial_init(struct eco_run_trial *trial)

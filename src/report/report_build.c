@@ -285,6 +285,30 @@ static void put_statistics(struct eco_json_writer *w, const struct eco_run_arm *
     eco_jw_object_end(w);
 }
 
+/* The same arms at other batches or power limits; absent where nothing was varied. */
+static void put_sweep(struct eco_json_writer *w, const struct eco_run_arm *arm)
+{
+    if (!arm->sweep_count)
+        return;
+    eco_jw_key(w, "sweep");
+    eco_jw_array(w);
+    for (size_t i = 0; i < arm->sweep_count; i++) {
+        const struct eco_run_step *s = &arm->sweep[i];
+        eco_jw_object(w);
+        count(w, "batch_size", s->batch);
+        num(w, "power_limit_watts", s->power_limit_w);
+        milli(w, "energy_per_token_mj", s->j_per_token);
+        milli(w, "fp16_energy_per_token_mj", s->base_j_per_token);
+        put_delta(w, &s->delta);
+        num(w, "avg_power_watts", s->power_mean_w);
+        num(w, "throughput_tokens_per_s", s->tokens_per_s);
+        text(w, "reason", s->reason);
+        eco_jw_object_end(w);
+    }
+    eco_jw_array_end(w);
+    num(w, "batch_crossover", arm->batch_crossover);
+}
+
 static void put_trial(struct eco_json_writer *w, const struct eco_run_trial *t)
 {
     eco_jw_object(w);
@@ -500,6 +524,7 @@ int eco_report_build(const struct eco_run *run, size_t arm, struct eco_buf *out,
     put_counter_and_decode(&w, a);
     put_prediction(&w, &a->predicted);
     put_statistics(&w, a);
+    put_sweep(&w, a);
     put_trials_and_phases(&w, run, arm);
     put_sources(&w, run);
     put_surroundings(&w, run);

@@ -17,6 +17,7 @@ struct sample {
     struct eco_run_check checks[1];
     struct eco_run_package packages[2];
     const char *warnings[1];
+    struct eco_run_step steps[3];
 };
 
 static inline void sample_base(struct sample *s, enum eco_precision precision)
@@ -173,6 +174,41 @@ static inline void sample_measured(struct sample *s, enum eco_precision precisio
     r->warnings = s->warnings;
     r->warning_count = 1;
     sample_arm(&s->arms[0], r->data_sha256);
+}
+
+/* Interrupted: some trials are there, the protocol is custom, the verdict is open. */
+static inline void sample_partial(struct sample *s, enum eco_precision precision)
+{
+    static const char *const differences[] = {"tokens per iteration 64 instead of 256"};
+    sample_measured(s, precision);
+    s->run.partial = true;
+    s->run.protocol = "custom";
+    s->run.protocol_differences = differences;
+    s->run.protocol_difference_count = 1;
+    s->arms[0].delta.lo95_pct = s->arms[0].delta.hi95_pct = NAN;
+    s->arms[0].delta.verdict = NULL;
+    s->arms[0].decode_j_per_token = NAN;
+}
+
+/* Measured at three batches; the change flips its sign between 8 and 32, and 64 did not fit. */
+static inline void sample_sweep(struct sample *s, enum eco_precision precision)
+{
+    sample_measured(s, precision);
+    static const int batches[] = {1, 8, 64};
+    for (int i = 0; i < 3; i++) {
+        eco_run_step_init(&s->steps[i]);
+        s->steps[i].batch = batches[i];
+    }
+    for (int i = 0; i < 2; i++) {
+        s->steps[i].j_per_token = 3.7 / (i + 1);
+        s->steps[i].base_j_per_token = 3.3826 / (i + 1);
+        s->steps[i].delta = s->arms[0].delta;
+    }
+    s->steps[1].power_limit_w = 250;
+    s->steps[2].reason = "does not fit into memory";
+    s->arms[0].sweep = s->steps;
+    s->arms[0].sweep_count = 3;
+    s->arms[0].batch_crossover = 17.5;
 }
 
 static inline void sample_nothing(struct sample *s, enum eco_precision precision)

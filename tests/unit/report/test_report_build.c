@@ -41,6 +41,11 @@ static void test_builds_are_valid(void **state)
         build(&out);
         sample_nothing(&sample, (enum eco_precision)p);
         build(&out);
+        sample_partial(&sample, (enum eco_precision)p);
+        build(&out);
+        sample_sweep(&sample, (enum eco_precision)p);
+        build(&out);
+        assert_non_null(strstr(out.data, "\"batch_crossover\": 17.5"));
     }
     eco_buf_done(&out);
 }
@@ -157,10 +162,10 @@ static void test_independent_validator_agrees(void **state)
     struct eco_buf out = ECO_BUF_INIT, cmd = ECO_BUF_INIT, files = ECO_BUF_INIT;
     assert_non_null(mkdtemp(dir));
     static void (*const fill[])(struct sample *, enum eco_precision) = {
-        sample_fallback, sample_measured, sample_nothing};
+        sample_fallback, sample_measured, sample_nothing, sample_partial, sample_sweep};
     for (int p = ECO_PREC_NONE + 1; p < ECO_PREC_COUNT; p++) {
         bool both = p == ECO_PREC_FP16 || p == ECO_PREC_NF4 || p == ECO_PREC_INT8_MIXED;
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 5; i++) {
             char name[64];
             fill[i](&sample, (enum eco_precision)p);
             build(&out);
