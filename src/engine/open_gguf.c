@@ -3,15 +3,12 @@
  * Everything read is checked against the end of the file first.
  */
 #include "file_tensors.h"
-
-#include "half.h"
+#include "gguf_read.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_KEYS 65536
-#define MAX_KEY_BYTES 256
 #define BLK "blk.%d."
 
 const struct eco_names eco_engine_gguf_names = {
@@ -40,195 +37,6 @@ const struct eco_names eco_engine_gguf_names = {
     .gate_up = BLK "ffn_up.weight",
 };
 
-enum value_type {
-    GGUF_U8,
-    GGUF_I8,
-    GGUF_U16,
-    GGUF_I16,
-    GGUF_U32,
-    GGUF_I32,
-    GGUF_F32,
-    GGUF_BOOL,
-    GGUF_STRING,
-    GGUF_ARRAY,
-    GGUF_U64,
-    GGUF_I64,
-    GGUF_F64,
-    GGUF_TYPES
-};
-
-static const unsigned char value_bytes[GGUF_TYPES] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-
-/* A place in the file; `bad` once something lay behind the end: reads are 0 from then on. */
-struct cursor {
-    const unsigned char *data;
-    size_t at, end;
-    bool bad;
-};
-
-struct key {
-    const char *name; /* not NUL-terminated */
-    size_t len;
-    enum value_type type;
-    const unsigned char *value; /* of a STRING: its bytes */
-    size_t value_len;
-};
-
-struct header {
-    const char *file;
-    struct key *keys;
-    size_t n_keys;
-    char architecture[32];
-};
-
-static const unsigned char *take(struct cursor *c, uint64_t n)
-{
-    if (c->bad || n > c->end - c->at) {
-        c->bad = true;
-        return NULL;
-    }
-    const unsigned char *p = c->data + c->at;
-    c->at += (size_t)n;
-    return p;
-}
-
-static uint64_t little(const unsigned char *p, int n)
-{
-    uint64_t v = 0;
-    for (int i = n - 1; i >= 0; i--) {
-        v = v << 8 | p[i];
-    }
-    return v;
-}
-
-static uint64_t number(struct cursor *c, int n)
-{
-    const unsigned char *p = take(c, (uint64_t)n);
-    return p ? little(p, n) : 0;
-}
-
-static void skip_array(struct cursor *c)
-{
-    uint64_t type = number(c, 4), n = number(c, 8);
-    if (type == GGUF_STRING) {
-        for (uint64_t i = 0; i < n && !c->bad; i++) {
-            take(c, number(c, 8));
-        }
-    } else if (type < GGUF_TYPES && value_bytes[type] > 0 && n <= c->end) {
-        take(c, n * value_bytes[type]);
-    } else { /* arrays of arrays are not in use */
-        c->bad = true;
-    }
-}
-
-static void read_key(struct cursor *c, struct key *k)
-{
-    uint64_t len = number(c, 8);
-    k->name = (const char *)take(c, len);
-    k->len = (size_t)len;
-    uint64_t type = number(c, 4);
-    c->bad = c->bad || type >= GGUF_TYPES || len == 0 || len > MAX_KEY_BYTES;
-    if (c->bad) {
-        return;
-    }
-    k->type = (enum value_type)type;
-    if (type == GGUF_ARRAY) {
-        k->value = c->data + c->at;
-        skip_array(c);
-    } else {
-        k->value_len = type == GGUF_STRING ? (size_t)number(c, 8) : value_bytes[type];
-        k->value = take(c, k->value_len);
-    }
-}
-
-/* A key of the file, or of the architecture when the name begins with a dot. */
-static const struct key *find(const struct header *h, const char *name)
-{
-    char full[MAX_KEY_BYTES];
-    int len = snprintf(full, sizeof(full), "%s%s", name[0] == '.' ? h->architecture : "", name);
-    for (size_t i = 0; i < h->n_keys; i++) {
-        if (h->keys[i].len == (size_t)len && memcmp(h->keys[i].name, full, (size_t)len) == 0) {
-            return &h->keys[i];
-        }
-    }
-    return NULL;
-}
-
-static double get_num(const struct header *h, const char *name, double otherwise)
-{
-    const struct key *k = find(h, name);
-    uint64_t bits = k && k->value_len <= 8 && k->type != GGUF_STRING && k->type != GGUF_ARRAY
-                        ? little(k->value, (int)k->value_len)
-                        : 0;
-    double d;
-    switch (k ? k->type : GGUF_TYPES) {
-    case GGUF_U8:
-    case GGUF_U16:
-    case GGUF_U32:
-    case GGUF_U64:
-        return (double)bits;
-    case GGUF_I8:
-        return (double)(int8_t)bits;
-    case GGUF_I16:
-        return (double)(int16_t)bits;
-    case GGUF_I32:
-        return (double)(int32_t)bits;
-    case GGUF_I64:
-        return (double)(int64_t)bits;
-    case GGUF_F32:
-        return (double)eco_bits_float((uint32_t)bits);
-    case GGUF_F64:
-        memcpy(&d, &bits, sizeof(d));
-        return d;
-    default:
-        return otherwise;
-    }
-}
-
-static int get_int(const struct header *h, const char *name, int otherwise)
-{
-    double v = get_num(h, name, (double)otherwise);
-    return v >= 0.0 && v <= 1073741824.0 ? (int)v : -1; /* the shape's check names it */
-}
-
-static bool text_is(const struct key *k, const char *text)
-{
-    return k && k->type == GGUF_STRING && k->value_len == strlen(text) &&
-           memcmp(k->value, text, k->value_len) == 0;
-}
-
-static int bad(const struct header *h, const struct cursor *c, const char *what,
-               struct eco_err *err)
-{
-    return eco_err_set_at(err, ECO_E_CONTENT, h->file, 0, (long)c->at, "gguf: %s", what);
-}
-
-static int read_keys(struct header *h, struct cursor *c, uint64_t n, struct eco_arena *arena,
-                     struct eco_err *err)
-{
-    if (n > MAX_KEYS) {
-        return bad(h, c, "too many keys", err);
-    }
-    h->keys = eco_arena_array(arena, (size_t)n + 1, sizeof(*h->keys));
-    if (!h->keys) {
-        return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
-    }
-    for (uint64_t i = 0; i < n; i++) {
-        read_key(c, &h->keys[i]);
-        if (c->bad) {
-            return bad(h, c, "a key does not lie in the file", err);
-        }
-    }
-    h->n_keys = (size_t)n;
-    const struct key *arch = find(h, "general.architecture");
-    if (!arch || arch->type != GGUF_STRING) {
-        return bad(h, c, "no architecture", err);
-    }
-    snprintf(h->architecture, sizeof(h->architecture), "%.*s",
-             arch->value_len < 31 ? (int)arch->value_len : 31, (const char *)arch->value);
-    return 0;
-}
-
 static bool format_of_type(uint64_t type, enum eco_format *out)
 {
     static const struct {
@@ -248,49 +56,50 @@ static bool format_of_type(uint64_t type, enum eco_format *out)
 
 struct tensor_info {
     struct eco_file_tensor t;
-    char name[MAX_KEY_BYTES];
+    char name[ECO_GGUF_MAX_KEY];
     uint64_t offset;
     bool usable;
 };
 
 /* One entry of the tensor list; types the engine has no kernel for are passed over. */
-static int read_tensor(const struct header *h, struct cursor *c, struct tensor_info *out,
-                       struct eco_err *err)
+static int read_tensor(struct eco_gguf *h, struct tensor_info *out, struct eco_err *err)
 {
-    uint64_t len = number(c, 8), d[4] = {1, 1, 1, 1}, codes = 0, constants = 0;
-    const unsigned char *name = take(c, len);
-    uint64_t dims = number(c, 4);
-    if (c->bad || len == 0 || len >= MAX_KEY_BYTES || dims < 1 || dims > 4) {
-        return bad(h, c, "a tensor's entry is wrong", err);
+    struct eco_gguf_cursor *c = &h->c;
+    uint64_t len = eco_gguf_uint(c, 8), d[4] = {1, 1, 1, 1}, codes = 0, constants = 0;
+    const unsigned char *name = eco_gguf_take(c, len);
+    uint64_t dims = eco_gguf_uint(c, 4);
+    if (c->bad || len == 0 || len >= ECO_GGUF_MAX_KEY || dims < 1 || dims > 4) {
+        return eco_gguf_bad(h, "a tensor's entry is wrong", err);
     }
     for (uint64_t i = 0; i < dims; i++) {
-        d[i] = number(c, 8);
+        d[i] = eco_gguf_uint(c, 8);
     }
-    uint64_t type = number(c, 4);
-    out->offset = number(c, 8);
+    uint64_t type = eco_gguf_uint(c, 4);
+    out->offset = eco_gguf_uint(c, 8);
     memcpy(out->name, name, (size_t)len);
     out->name[len] = '\0';
     out->t.cols = d[0];
     out->t.rows = d[1];
     if (c->bad || d[0] == 0 || d[1] == 0 || d[0] > 1u << 30 || d[1] > 1u << 30) {
-        return bad(h, c, "a tensor's extents are wrong", err);
+        return eco_gguf_bad(h, "a tensor's extents are wrong", err);
     }
     out->usable = format_of_type(type, &out->t.format) && d[2] == 1 && d[3] == 1;
     if (out->usable &&
         !eco_engine_matrix_bytes(out->t.format, (int)d[1], (int)d[0], &codes, &constants)) {
-        return bad(h, c, "a row is not made of whole blocks", err);
+        return eco_gguf_bad(h, "a row is not made of whole blocks", err);
     }
     out->t.bytes = codes;
     return 0;
 }
 
-static int read_tensors(const struct header *h, struct cursor *c, uint64_t n,
-                        struct eco_file_tensors *f, struct eco_err *err)
+static int read_tensors(struct eco_gguf *h, struct eco_file_tensors *f, struct eco_err *err)
 {
+    struct eco_gguf_cursor *c = &h->c;
+    uint64_t n = h->n_tensors;
     struct eco_arena *arena = eco_engine_files_arena(f);
-    double align = get_num(h, "general.alignment", 32.0);
+    double align = eco_gguf_num(h, "general.alignment", 32.0);
     if (n > ECO_MODEL_MAX_TENSORS || !(align >= 1.0 && align <= 1048576.0)) {
-        return bad(h, c, "too many tensors, or an alignment out of range", err);
+        return eco_gguf_bad(h, "too many tensors, or an alignment out of range", err);
     }
     struct tensor_info *list = eco_arena_array(arena, (size_t)n + 1, sizeof(*list));
     if (!list) {
@@ -298,7 +107,7 @@ static int read_tensors(const struct header *h, struct cursor *c, uint64_t n,
     }
     int rc = 0;
     for (uint64_t i = 0; i < n && rc == 0; i++) {
-        rc = read_tensor(h, c, &list[i], err);
+        rc = read_tensor(h, &list[i], err);
     }
     size_t step = (size_t)align, base = (c->at + step - 1) / step * step;
     for (uint64_t i = 0; i < n && rc == 0; i++) {
@@ -317,14 +126,14 @@ static int read_tensors(const struct header *h, struct cursor *c, uint64_t n,
     return rc;
 }
 
-static int family(const struct header *h, struct eco_shape *s, struct eco_err *err)
+static int family(const struct eco_gguf *h, struct eco_shape *s, struct eco_err *err)
 {
     static const char *const known[] = {"llama", "qwen2", "qwen3", "phi3", "gemma2"};
     size_t i = 0;
     while (i < 5 && strcmp(known[i], h->architecture) != 0) {
         i++;
     }
-    if (i == 5 || get_num(h, ".expert_count", 0.0) > 0.0) {
+    if (i == 5 || eco_gguf_num(h, ".expert_count", 0.0) > 0.0) {
         return eco_err_set(err, ECO_E_UNSUPPORTED, h->file,
                            "architecture '%s'%s: the engine runs dense llama, qwen2, qwen3, phi3 "
                            "and gemma2 files",
@@ -337,24 +146,24 @@ static int family(const struct header *h, struct eco_shape *s, struct eco_err *e
         s->post_norms = s->gelu = true; /* its norms have their 1 added by the converter */
         s->embed_scale = sqrtf((float)s->hidden);
         s->window_every = 2;
-        s->attn_softcap = (float)get_num(h, ".attn_logit_softcapping", 50.0);
-        s->logit_softcap = (float)get_num(h, ".final_logit_softcapping", 30.0);
+        s->attn_softcap = (float)eco_gguf_num(h, ".attn_logit_softcapping", 50.0);
+        s->logit_softcap = (float)eco_gguf_num(h, ".final_logit_softcapping", 30.0);
         s->query_scale = s->layers == 46 ? 1.0f / sqrtf((float)s->hidden / (float)s->heads) : 0.0f;
     }
     return 0;
 }
 
-static int read_rope(const struct header *h, const struct eco_file_tensors *f, struct eco_shape *s,
-                     struct eco_err *err)
+static int read_rope(const struct eco_gguf *h, const struct eco_file_tensors *f,
+                     struct eco_shape *s, struct eco_err *err)
 {
-    const struct key *kind = find(h, ".rope.scaling.type");
+    const struct eco_gguf_key *kind = eco_gguf_find(h, ".rope.scaling.type");
     const struct eco_file_tensor *factors = eco_engine_files_find(f, "rope_freqs.weight");
-    s->rope.theta = get_num(h, ".rope.freq_base", 10000.0);
-    s->rope.dims = get_int(h, ".rope.dimension_count", s->head_dim);
-    s->rope.factor = get_num(h, ".rope.scaling.factor", 1.0);
-    if (text_is(kind, "linear")) {
+    s->rope.theta = eco_gguf_num(h, ".rope.freq_base", 10000.0);
+    s->rope.dims = eco_gguf_int(h, ".rope.dimension_count", s->head_dim);
+    s->rope.factor = eco_gguf_num(h, ".rope.scaling.factor", 1.0);
+    if (eco_gguf_is(kind, "linear")) {
         s->rope.kind = ECO_ROPE_LINEAR;
-    } else if ((kind && !text_is(kind, "none")) ||
+    } else if ((kind && !eco_gguf_is(kind, "none")) ||
                eco_engine_files_find(f, "rope_factors_long.weight")) {
         return eco_err_set(err, ECO_E_UNSUPPORTED, h->file,
                            "rope scaling of this kind is not built in (linear and Llama 3 are)");
@@ -368,7 +177,7 @@ static int read_rope(const struct header *h, const struct eco_file_tensors *f, s
     return 0;
 }
 
-static int read_shape(const struct header *h, const struct eco_file_tensors *f,
+static int read_shape(const struct eco_gguf *h, const struct eco_file_tensors *f,
                       struct eco_shape *out, struct eco_err *err)
 {
     struct eco_shape s = {0};
@@ -377,15 +186,15 @@ static int read_shape(const struct header *h, const struct eco_file_tensors *f,
         return eco_err_set(err, ECO_E_CONTENT, h->file, "tensor 'token_embd.weight' is missing");
     }
     snprintf(s.architecture, sizeof(s.architecture), "%s", h->architecture);
-    s.layers = get_int(h, ".block_count", 0);
-    s.hidden = get_int(h, ".embedding_length", 0);
-    s.heads = get_int(h, ".attention.head_count", 0);
-    s.kv_heads = get_int(h, ".attention.head_count_kv", s.heads);
-    s.head_dim = get_int(h, ".attention.key_length", s.heads > 0 ? s.hidden / s.heads : 0);
-    s.intermediate = get_int(h, ".feed_forward_length", 0);
-    s.max_context = get_int(h, ".context_length", 0);
-    s.window = get_int(h, ".attention.sliding_window", 0);
-    s.norm_eps = (float)get_num(h, ".attention.layer_norm_rms_epsilon", 0.0);
+    s.layers = eco_gguf_int(h, ".block_count", 0);
+    s.hidden = eco_gguf_int(h, ".embedding_length", 0);
+    s.heads = eco_gguf_int(h, ".attention.head_count", 0);
+    s.kv_heads = eco_gguf_int(h, ".attention.head_count_kv", s.heads);
+    s.head_dim = eco_gguf_int(h, ".attention.key_length", s.heads > 0 ? s.hidden / s.heads : 0);
+    s.intermediate = eco_gguf_int(h, ".feed_forward_length", 0);
+    s.max_context = eco_gguf_int(h, ".context_length", 0);
+    s.window = eco_gguf_int(h, ".attention.sliding_window", 0);
+    s.norm_eps = (float)eco_gguf_num(h, ".attention.layer_norm_rms_epsilon", 0.0);
     s.vocab = (int)table->rows;
     s.tied = !eco_engine_files_find(f, "output.weight");
     s.qkv_bias = eco_engine_files_find(f, "blk.0.attn_q.bias") ||
@@ -404,19 +213,10 @@ static int read_file(struct eco_file_tensors *f, const char *path, struct eco_sh
                      struct eco_err *err)
 {
     struct eco_mapped m;
-    struct header h = {.file = path};
+    struct eco_gguf h;
     int rc = eco_engine_files_map(f, path, &m, err);
-    if (rc) {
-        return rc;
-    }
-    struct cursor c = {.data = m.data, .end = m.bytes};
-    const unsigned char *magic = take(&c, 4);
-    uint64_t version = number(&c, 4), tensors = number(&c, 8), keys = number(&c, 8);
-    if (c.bad || memcmp(magic, "GGUF", 4) != 0 || version < 2 || version > 3) {
-        return bad(&h, &c, "this is no GGUF file of version 2 or 3", err);
-    }
-    rc = read_keys(&h, &c, keys, eco_engine_files_arena(f), err);
-    rc = rc ? rc : read_tensors(&h, &c, tensors, f, err);
+    rc = rc ? rc : eco_gguf_read(path, m.data, m.bytes, eco_engine_files_arena(f), &h, err);
+    rc = rc ? rc : read_tensors(&h, f, err);
     rc = rc ? rc : eco_engine_files_sort(f, path, err);
     return rc ? rc : read_shape(&h, f, shape, err);
 }

@@ -1,0 +1,179 @@
+/*
+ * How text falls into words before merging. Each family's rule is published as a regular
+ * expression; here each is a function that takes the first alternative which matches, like the
+ * expression does. (?!\S) in "\s+(?!\S)" leaves the last space of a run to the word behind it.
+ */
+#include "tok_inside.h"
+#include "tok_unicode.h"
+
+#include <string.h>
+
+struct text {
+    const char *s;
+    size_t len;
+};
+
+/* Class bits at `at`; 0 at the end. */
+static unsigned peek(const struct text *t, size_t at, uint32_t *c, size_t *n)
+{
+    if (at >= t->len) {
+        *c = 0;
+        *n = 0;
+        return 0;
+    }
+    *n = eco_unicode_next(t->s + at, t->len - at, c);
+    return eco_unicode_class(*c);
+}
+
+/* The end of the run of characters that have one of `bits` (or none of them). */
+static size_t run(const struct text *t, size_t at, unsigned bits, bool wanted)
+{
+    uint32_t c;
+    size_t n;
+    while (at < t->len && ((peek(t, at, &c, &n) & bits) != 0) == wanted) {
+        at += n;
+    }
+    return at;
+}
+
+/* 's 't 're 've 'm 'll 'd: the bytes of one behind an apostrophe, or 0. */
+static size_t contraction(const struct text *t, size_t at, bool any_case)
+{
+    static const char *const ends[] = {"s", "t", "re", "ve", "m", "ll", "d"};
+    if (t->s[at] != '\'') {
+        return 0;
+    }
+    for (size_t i = 0; i < 7; i++) {
+        size_t n = strlen(ends[i]);
+        bool same = at + 1 + n <= t->len;
+        for (size_t k = 0; same && k < n; k++) {
+            char c = t->s[at + 1 + k];
+            same = c == ends[i][k] || (any_case && c == ends[i][k] - 'a' + 'A');
+        }
+        if (same) {
+            return n + 1;
+        }
+    }
+    return 0;
+}
+
+/* \s+(?!\S)|\s+ from a white character on */
+static size_t spaces(const struct text *t, size_t at)
+{
+    size_t end = run(t, at, ECO_UNICODE_SPACE, true), last = at;
+    if (end == t->len) {
+        return end;
+    }
+    uint32_t c;
+    for (size_t i = at, n = 0; i < end; i += n) {
+        last = i;
+        peek(t, i, &c, &n);
+    }
+    return last > at ? last : end;
+}
+
+/* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ */
+static size_t gpt2(const struct text *t, size_t at)
+{
+    uint32_t c;
+    size_t n, first = contraction(t, at, false);
+    if (first) {
+        return at + first;
+    }
+    first = t->s[at] == ' ' && at + 1 < t->len ? at + 1 : at;
+    unsigned kind = peek(t, first, &c, &n);
+    if (kind & (ECO_UNICODE_LETTER | ECO_UNICODE_NUMBER)) {
+        return run(t, first, kind & (ECO_UNICODE_LETTER | ECO_UNICODE_NUMBER), true);
+    }
+    if (!(kind & ECO_UNICODE_SPACE)) {
+        return run(t, first, ECO_UNICODE_SPACE | ECO_UNICODE_LETTER | ECO_UNICODE_NUMBER, false);
+    }
+    return spaces(t, at);
+}
+
+/* \s*[\r\n]+: the end behind the last line break of the white run at `at`, or 0 */
+static size_t line_breaks(const struct text *t, size_t at)
+{
+    size_t end = run(t, at, ECO_UNICODE_SPACE, true);
+    while (end > at && t->s[end - 1] != '\n' && t->s[end - 1] != '\r') {
+        end--;
+    }
+    return end > at ? end : 0;
+}
+
+/* (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}|
+ *  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ ; `word` is \p{L} or [\p{L}\p{M}] */
+static size_t llama3(const struct text *t, size_t at, int digits, unsigned word)
+{
+    uint32_t c, c2;
+    size_t n, n2, first = contraction(t, at, true);
+    if (first) {
+        return at + first;
+    }
+    unsigned kind = peek(t, at, &c, &n), next = peek(t, at + n, &c2, &n2);
+    bool may_lead = c != '\r' && c != '\n' && !(kind & (ECO_UNICODE_LETTER | ECO_UNICODE_NUMBER));
+    if ((kind & word) || (may_lead && (next & word))) {
+        return run(t, at + n, word, true);
+    }
+    if (kind & ECO_UNICODE_NUMBER) {
+        size_t end = at;
+        for (; digits > 0 && (peek(t, end, &c, &n) & ECO_UNICODE_NUMBER); digits--) {
+            end += n;
+        }
+        return end;
+    }
+    first = c == ' ' && at + 1 < t->len ? at + 1 : at;
+    unsigned others = ECO_UNICODE_SPACE | ECO_UNICODE_NUMBER | word;
+    if (!(peek(t, first, &c, &n) & others)) {
+        size_t end = run(t, first, others, false);
+        while (end < t->len && (t->s[end] == '\r' || t->s[end] == '\n')) {
+            end++;
+        }
+        return end;
+    }
+    size_t end = line_breaks(t, at);
+    return end ? end : spaces(t, at);
+}
+
+static bool mark(const struct text *t, size_t at)
+{
+    return t->len - at >= 3 && memcmp(t->s + at, ECO_TOK_SPACE, 3) == 0;
+}
+
+/* Up to the next U+2581, or (runs) to one that stands behind something else. */
+static size_t marked(const struct text *t, size_t at, bool runs)
+{
+    bool before = mark(t, at);
+    for (at += before ? 3 : 1; at < t->len; at++) {
+        if (mark(t, at)) {
+            if (!before || !runs) {
+                return at;
+            }
+            at += 2;
+        } else {
+            before = false;
+        }
+    }
+    return t->len;
+}
+
+size_t eco_tok_word_end(enum eco_tok_words words, const char *text, size_t at, size_t len)
+{
+    struct text t = {text, len};
+    switch (words) {
+    case ECO_TOK_WORDS_GPT2:
+        return gpt2(&t, at);
+    case ECO_TOK_WORDS_LLAMA3:
+        return llama3(&t, at, 3, ECO_UNICODE_LETTER);
+    case ECO_TOK_WORDS_QWEN2:
+        return llama3(&t, at, 1, ECO_UNICODE_LETTER);
+    case ECO_TOK_WORDS_QWEN35:
+        return llama3(&t, at, 1, ECO_UNICODE_LETTER | ECO_UNICODE_MARK);
+    case ECO_TOK_WORDS_SPACES:
+    case ECO_TOK_WORDS_RUNS:
+        return marked(&t, at, words == ECO_TOK_WORDS_RUNS);
+    case ECO_TOK_WORDS_NONE:
+        break;
+    }
+    return len;
+}
