@@ -52,6 +52,7 @@ if [ "$level" = test ]; then
     need clang-tidy-14 clang-tidy-14
     need cppcheck cppcheck
     need gcovr gcovr
+    need libcurl4-openssl-dev /usr/lib/*/pkgconfig/libcurl.pc  # ecocompute-openai
     command -v node >/dev/null 2>&1 || need npm npm   # brings Debian's Node where there is none
 fi
 

@@ -94,3 +94,10 @@ if(TARGET ecocompute AND NOT ECO_SANITIZE) # a minute under sanitizers, and the 
            --program $<TARGET_FILE:ecocompute>)
   set_tests_properties(cli/calibration PROPERTIES LABELS cli TIMEOUT 300)
 endif()
+
+if(TARGET ecocompute-openai)
+  # loopback servers that behave, and many that do not
+  add_test(NAME cli/openai_worker COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/openai_worker.py
+           --helper $<TARGET_FILE:ecocompute-openai>)
+  set_tests_properties(cli/openai_worker PROPERTIES LABELS cli TIMEOUT 300)
+endif()

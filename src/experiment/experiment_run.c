@@ -113,7 +113,7 @@ static bool on_stop(void *ctx)
 
 struct eco_workload_hooks eco_experiment_hooks(struct eco_experiment *x)
 {
-    return (struct eco_workload_hooks){on_tick, on_stop, x};
+    return (struct eco_workload_hooks){on_tick, on_stop, NULL, x};
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */

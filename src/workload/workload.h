@@ -1,17 +1,18 @@
 /*
  * What can be measured: something that loads a model in one precision at a time and generates
- * tokens when asked. `worker` is a child process that speaks the line protocol of
- * docs/measuring.md; `builtin` is the embedded engine. One table of functions; the experiment sees
- * nothing else.
+ * tokens when asked. `worker` is a child process that speaks the line protocol of docs/workers.md;
+ * `openai` is such a child of our own, in front of a server; `builtin` is the embedded engine. One
+ * table of functions; the experiment sees nothing else.
  *
  * Life cycle: open -> (load -> warmup* -> window* -> perplexity? -> unload)* -> close. A workload
  * belongs to one thread. Errors: ECO_E_CONTENT for a worker that does not keep the protocol,
- * ECO_E_DEVICE for one that died, fell silent or said that it failed. After such an error only
- * close is allowed.
+ * ECO_E_DEVICE for one that died, fell silent or said that it failed, or the code it named. After
+ * such an error only close is allowed.
  */
 #ifndef ECO_WORKLOAD_H
 #define ECO_WORKLOAD_H
 
+#include "base/buf.h"
 #include "eco_err.h"
 #include "eco_run.h"
 
@@ -29,6 +30,12 @@
 struct eco_workload_hooks {
     void (*tick)(void *ctx);
     bool (*stop)(void *ctx); /* true: end after the current iteration (asked once a tick) */
+    /*
+     * A window whose steady state begins (`end` false) or ends (true): with several streams only
+     * that part counts, and the result is of it alone. May be NULL; never called where a window
+     * counts whole.
+     */
+    void (*edge)(void *ctx, bool end);
     void *ctx;
 };
 
@@ -60,6 +67,7 @@ struct eco_workload_result {
     double seconds; /* by the monotonic clock, from the first prompt to the last token */
     double ttft_s, tpot_mean_s, tpot_p50_s, tpot_p99_s;
     bool stopped; /* fewer iterations than asked: stop was true */
+    bool steady;  /* tokens, decode_tokens, seconds are of the steady state between two edges */
 };
 
 struct eco_workload_quality {
@@ -104,6 +112,26 @@ int eco_workload_open_worker(const struct eco_worker_options *o, struct eco_gene
 /** The embedded engine. A model that is no path gets synthetic weights in its exact shape. */
 int eco_workload_open_builtin(const struct eco_workload_hooks *hooks, struct eco_generator **out,
                               struct eco_err *err);
+
+/** How to reach an OpenAI-compatible server; strings borrowed. Lists: see workload/arm_list.h. */
+struct eco_workload_openai {
+    const char *url;          /* http://host:8000/v1, or one for each precision */
+    const char *served_model; /* its name there, or one for each precision; NULL: the model's */
+    const char *key_env;      /* environment variable with the API key; NULL: OPENAI_API_KEY */
+};
+
+/**
+ * Checks the settings and writes "openai:ARGUMENTS" (for a shell) into `out`: what a journal keeps
+ * of this workload, and what eco_workload_open_openai takes. ECO_E_INVALID, ECO_E_MISSING.
+ */
+int eco_workload_openai_text(const struct eco_workload_openai *o, const enum eco_precision *arms,
+                             int arm_count, struct eco_buf *out, struct eco_err *err);
+/**
+ * Starts the helper program `ecocompute-openai` with `arguments` as a worker; o->command is not
+ * looked at. ECO_E_NOT_FOUND when the helper is not built or installed.
+ */
+int eco_workload_open_openai(const char *arguments, const struct eco_worker_options *o,
+                             struct eco_generator **out, struct eco_err *err);
 void eco_workload_close(struct eco_generator *w); /* accepts NULL */
 
 /** Mean, median and 99th percentile of token intervals; sorts `s` in place. n = 0: NAN. */

@@ -1,4 +1,4 @@
-/* The worker workload: the line protocol of docs/measuring.md, told from our side. */
+/* The worker workload: the line protocol of docs/workers.md, told from our side. */
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -139,6 +139,21 @@ static int tick(struct worker *w, bool may_stop, const char *doing, struct eco_e
     return 0;
 }
 
+/* The code that a worker may name for its error; anything else is a device that failed. */
+static int kind_of(const struct eco_json *event)
+{
+    static const int allowed[] = {ECO_E_CONTENT,      ECO_E_TOO_LARGE,   ECO_E_NOT_FOUND,
+                                  ECO_E_UNKNOWN_NAME, ECO_E_UNSUPPORTED, ECO_E_PERMISSION,
+                                  ECO_E_INVALID};
+    const struct eco_json *kind = eco_json_get(event, "kind");
+    for (size_t i = 0; kind && i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+        if (kind->type == ECO_JSON_STRING && strcmp(kind->str, eco_err_text(allowed[i])) == 0) {
+            return allowed[i];
+        }
+    }
+    return ECO_E_DEVICE;
+}
+
 static int parse_event(struct worker *w, const char *line, size_t len, const char **name,
                        struct eco_err *err)
 {
@@ -153,7 +168,7 @@ static int parse_event(struct worker *w, const char *line, size_t len, const cha
     *name = event->str;
     if (strcmp(event->str, "error") == 0) {
         const struct eco_json *m = eco_json_get(w->event.root, "message");
-        return eco_err_set(err, ECO_E_DEVICE, "workload", "the worker says: %.200s",
+        return eco_err_set(err, kind_of(w->event.root), "workload", "the worker says: %.230s",
                            m && m->type == ECO_JSON_STRING ? m->str : "error");
     }
     return 0;
@@ -344,8 +359,9 @@ static int keep_intervals(struct worker *w, struct eco_err *err)
 struct tally {
     int iterations;
     int64_t streamed, most; /* tokens the worker told of; tokens it may tell of at most */
-    double ttft_sum_s;
-    int ttft_n;
+    double ttft_sum_s, tpot_sum_s;
+    int ttft_n, tpot_n;
+    int64_t steady_ns[2]; /* when the steady state began and ended; 0: not told */
 };
 
 static int on_iteration(struct worker *w, const struct eco_workload_window *what, struct tally *t,
@@ -369,7 +385,51 @@ static int on_iteration(struct worker *w, const struct eco_workload_window *what
         t->ttft_sum_s += ttft_s;
         t->ttft_n++;
     }
+    double tpot_s = number_or_nan(w, "tpot_s");
+    if (tpot_s >= 0) {
+        t->tpot_sum_s += tpot_s;
+        t->tpot_n++;
+    }
     return 0;
+}
+
+/* The steady state of several streams begins or ends: the meter's window is of it alone. */
+static int on_edge(struct worker *w, struct tally *t, bool end, const char *doing,
+                   struct eco_err *err)
+{
+    if (t->steady_ns[end] || (end && !t->steady_ns[0])) {
+        return unexpected(end ? "steady_end" : "steady_begin", doing, err);
+    }
+    t->steady_ns[end] = eco_clock_mono_ns();
+    if (w->options.hooks.edge) {
+        w->options.hooks.edge(w->options.hooks.ctx, end);
+    }
+    return 0;
+}
+
+/* The result of the steady state, when there was one. */
+static int steady(struct worker *w, const struct tally *t, struct eco_workload_result *out,
+                  struct eco_err *err)
+{
+    int64_t tokens = 0, firsts = 0;
+    if (!t->steady_ns[1]) {
+        return 0;
+    }
+    int rc = whole(w, "steady_tokens", &tokens, err);
+    rc = rc ? rc : whole(w, "steady_first_tokens", &firsts, err);
+    if (rc == 0 && (tokens > t->streamed || firsts > tokens)) {
+        rc = eco_err_set(err, ECO_E_CONTENT, "workload",
+                         "the worker claims %lld tokens of its steady state, %lld of them first "
+                         "ones, of %lld in all",
+                         (long long)tokens, (long long)firsts, (long long)t->streamed);
+    }
+    if (rc == 0 && tokens > 0) {
+        out->tokens = tokens;
+        out->decode_tokens = tokens - firsts;
+        out->seconds = (double)(t->steady_ns[1] - t->steady_ns[0]) * 1e-9;
+        out->steady = true;
+    }
+    return rc;
 }
 
 /* What it claims must be what it streamed, and no more than it was asked for. */
@@ -404,15 +464,22 @@ static int on_end(struct worker *w, const struct eco_workload_window *what, cons
                            "the worker did %d of %d iterations and was not asked to stop",
                            t->iterations, what->iterations);
     }
-    *out = (struct eco_workload_result){
-        .iterations = t->iterations,
-        .tokens = tokens,
-        .decode_tokens = tokens > generations ? tokens - generations : 0,
-        .seconds = (double)(eco_clock_mono_ns() - began_ns) * 1e-9,
-        .ttft_s = t->ttft_n ? t->ttft_sum_s / t->ttft_n : (double)NAN,
-        .stopped = stopped};
-    eco_workload_intervals(w->intervals, w->interval_count, out);
-    return 0;
+    struct eco_workload_result r = {.iterations = t->iterations,
+                                    .tokens = tokens,
+                                    .decode_tokens =
+                                        tokens > generations ? tokens - generations : 0,
+                                    .seconds = (double)(eco_clock_mono_ns() - began_ns) * 1e-9,
+                                    .ttft_s = t->ttft_n ? t->ttft_sum_s / t->ttft_n : (double)NAN,
+                                    .stopped = stopped};
+    eco_workload_intervals(w->intervals, w->interval_count, &r);
+    if (isnan(r.tpot_mean_s) && t->tpot_n) {
+        r.tpot_mean_s = t->tpot_sum_s / t->tpot_n;
+    }
+    rc = steady(w, t, &r, err);
+    if (rc == 0) {
+        *out = r;
+    }
+    return rc;
 }
 
 static int generate(struct worker *w, const char *op, const struct eco_workload_window *what,
@@ -435,6 +502,8 @@ static int generate(struct worker *w, const char *op, const struct eco_workload_
         }
         if (rc == 0 && strcmp(name, "iteration") == 0) {
             rc = on_iteration(w, what, &t, err);
+        } else if (rc == 0 && strncmp(name, "steady_", 7) == 0) {
+            rc = on_edge(w, &t, strcmp(name, "steady_end") == 0, doing, err);
         } else if (rc == 0 && strcmp(name, "first_token") != 0) {
             rc = unexpected(name, doing, err);
         }

@@ -64,6 +64,15 @@ def generate(args, state, request):
         if mode == "error":
             say(event="error", message="out of memory")
             return
+        if mode.startswith("kind:"):
+            say(event="error", kind=mode[5:], message="told")
+            return
+        if mode.startswith("steady") and i == 1:
+            say(event="steady_begin")
+        if mode == "steady-twice" and i == 2:
+            say(event="steady_begin")
+        if mode == "steady-end" and i == 0:
+            say(event="steady_end")
         say(event="first_token", iteration=i)
         time.sleep(per_token * request["tokens"] * state["batch"])
         tokens = request["tokens"] * state["batch"]
@@ -74,6 +83,8 @@ def generate(args, state, request):
         total += tokens
         extra = {} if mode == "bare" else {"ttft_s": per_token,
                                            "intervals_s": [per_token] * (request["tokens"] - 1)}
+        if mode == "tpot":
+            extra = {"tpot_s": 0.001 * (i + 1)}
         say(event="iteration", iteration=i, tokens=tokens, **extra)
         if mode == "lazy" or stop_asked():
             break
@@ -84,8 +95,14 @@ def generate(args, state, request):
             say(event="iteration", iteration=99, tokens=0)
         say(event="iteration", iteration=99, tokens=0)
     phase(args, "idle")
+    extra = {}
+    if mode.startswith("steady"):
+        say(event="steady_end")
+        extra = {"steady_tokens": 99999 if mode == "steady-claims" else 40,
+                 "steady_first_tokens": 41 if mode == "steady-firsts" else 3}
     sequences = 1 << 30 if mode == "sequences" else state["batch"]
-    say(event="window_end", tokens=total, sequences=sequences, t_mono_ns=time.monotonic_ns())
+    say(event="window_end", tokens=total, sequences=sequences, t_mono_ns=time.monotonic_ns(),
+        **extra)
 
 
 def main():

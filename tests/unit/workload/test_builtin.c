@@ -35,7 +35,7 @@ static bool stop_now(void *ctx)
     return want_stop;
 }
 
-static const struct eco_workload_hooks hooks = {count_tick, stop_now, NULL};
+static const struct eco_workload_hooks hooks = {count_tick, stop_now, NULL, NULL};
 
 static void test_windows(void **state)
 {

@@ -13,7 +13,7 @@
 
 static char folder[] = "ecocompute-worker-XXXXXX";
 static char log_path[64];
-static int ticks;
+static int ticks, edges[2];
 static bool want_stop;
 
 static void nap_ms(long ms)
@@ -25,6 +25,12 @@ static void count_tick(void *ctx)
 {
     (void)ctx;
     ticks++;
+}
+
+static void on_edge(void *ctx, bool end)
+{
+    (void)ctx;
+    edges[end]++;
 }
 
 static bool stop_now(void *ctx)
@@ -42,7 +48,7 @@ static int open_with(const char *command, double event_s, struct eco_generator *
                                    .load_s = 20,
                                    .event_s = event_s,
                                    .grace_s = 0.3,
-                                   .hooks = {count_tick, stop_now, NULL}};
+                                   .hooks = {count_tick, stop_now, on_edge, NULL}};
     ticks = 0;
     want_stop = false;
     return eco_workload_open_worker(&o, w, err);
@@ -103,6 +109,39 @@ static void test_stop_ends_after_an_iteration(void **state)
     eco_workload_close(w);
 }
 
+/* With several streams only the steady state counts, and its edges are told. */
+static void test_steady_state_and_means(void **state)
+{
+    struct eco_generator *w = NULL;
+    struct eco_workload_loaded loaded;
+    struct eco_workload_result r;
+    struct eco_err err = {0};
+    (void)state;
+    edges[0] = edges[1] = 0;
+    assert_int_equal(open_with(FAKE "--mode steady --token-s 0.005", 10, &w, &err), 0);
+    assert_int_equal(w->class->load(w, &arm, &loaded, &err), 0);
+    assert_int_equal(w->class->warmup(w, &window, &r, &err), 0);
+    assert_false(r.steady);
+    assert_int_equal(edges[0], 0);
+    assert_int_equal(w->class->window(w, &window, &r, &err), 0);
+    assert_true(r.steady);
+    assert_int_equal(edges[0], 1);
+    assert_int_equal(edges[1], 1);
+    assert_int_equal(r.iterations, 5);
+    assert_int_equal(r.tokens, 40);
+    assert_int_equal(r.decode_tokens, 37);
+    assert_true(r.seconds >= 4 * 16 * 0.004 && r.seconds < 5); /* four of the five iterations */
+    eco_workload_close(w);
+    /* a worker that gives a mean and no intervals: no percentiles */
+    assert_int_equal(open_with(FAKE "--mode tpot", 10, &w, &err), 0);
+    assert_int_equal(w->class->load(w, &arm, &loaded, &err), 0);
+    assert_int_equal(w->class->window(w, &window, &r, &err), 0);
+    assert_false(r.steady);
+    assert_near(r.tpot_mean_s, 0.003, 1e-12);
+    assert_true(isnan(r.tpot_p99_s) && isnan(r.ttft_s));
+    eco_workload_close(w);
+}
+
 static void test_hostile_workers(void **state)
 {
     static const struct {
@@ -122,6 +161,15 @@ static void test_hostile_workers(void **state)
         {"sequences", ECO_E_CONTENT, "says 1073741824 sequences, it was asked for 1"},
         {"more", ECO_E_CONTENT, "more than the 5 iterations"},
         {"lazy", ECO_E_CONTENT, "did 1 of 5 iterations"},
+        {"kind:unknown_name", ECO_E_UNKNOWN_NAME, "the worker says: told"},
+        {"kind:invalid_content", ECO_E_CONTENT, "the worker says: told"},
+        {"kind:permission", ECO_E_PERMISSION, "the worker says: told"},
+        {"kind:internal", ECO_E_DEVICE, "the worker says: told"}, /* not its to say */
+        {"kind:interrupted", ECO_E_DEVICE, "the worker says: told"},
+        {"steady-twice", ECO_E_CONTENT, "said 'steady_begin' in a window"},
+        {"steady-end", ECO_E_CONTENT, "said 'steady_end' in a window"},
+        {"steady-claims", ECO_E_CONTENT, "claims 99999 tokens of its steady state"},
+        {"steady-firsts", ECO_E_CONTENT, "41 of them first ones"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
@@ -259,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_worker_that_behaves),
         cmocka_unit_test(test_stop_ends_after_an_iteration),
+        cmocka_unit_test(test_steady_state_and_means),
         cmocka_unit_test(test_hostile_workers),
         cmocka_unit_test(test_workers_that_do_not_start),
         cmocka_unit_test(test_refused_precision_and_dead_reader),
