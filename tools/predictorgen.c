@@ -223,6 +223,24 @@ static void put_ints(FILE *f, const char *name, const int *v, int n)
     fputs("\n};\n", f);
 }
 
+static void put_theta(FILE *f, const struct eco_predictor *p)
+{
+    for (int g = 0; g < ECO_PG_COUNT; g++)
+        fprintf(f, "%.17g, ", p->theta[g]);
+}
+
+/* The page loads the pairs and the variances alone, and builds the tables when it starts. */
+static void put_at_start(FILE *f, const struct eco_predictor *p)
+{
+    fprintf(f,
+            "#ifdef ECO_PREDICTOR_AT_START\n"
+            "struct eco_predictor eco_predictor_default = {\n"
+            "    .points = points, .n_points = %d, .n_sessions = %d,\n    .theta = { ",
+            p->n_points, p->n_sessions);
+    put_theta(f, p);
+    fputs("},\n};\n#else\n", f);
+}
+
 static void put_predictor(FILE *f, const struct eco_predictor *p)
 {
     size_t n = (size_t)p->n_columns;
@@ -232,6 +250,7 @@ static void put_predictor(FILE *f, const struct eco_predictor *p)
           "#include \"dataset/predictor_default.h\"\n\n",
           f);
     put_points(f, p->points, p->n_points);
+    put_at_start(f, p);
     put_ints(f, "card", p->card, p->n_points);
     put_ints(f, "model", p->model, p->n_points);
     put_ints(f, "fit_point", p->fit_point, p->n_fit);
@@ -246,9 +265,9 @@ static void put_predictor(FILE *f, const struct eco_predictor *p)
             "const struct eco_predictor eco_predictor_default = {\n"
             "    points, %d, %d, card, model,\n    { ",
             p->n_points, p->n_sessions);
-    for (int g = 0; g < ECO_PG_COUNT; g++)
-        fprintf(f, "%.17g, ", p->theta[g]);
-    fprintf(f, "},\n    %zu, key, mean, covariance, %d, fit_point, weight,\n};\n", n, p->n_fit);
+    put_theta(f, p);
+    fprintf(f, "},\n    %zu, key, mean, covariance, %d, fit_point, weight,\n};\n#endif\n", n,
+            p->n_fit);
 }
 
 static int run_gen(const struct eco_predict_point *points, int n, const char *theta_path,

@@ -161,6 +161,14 @@ const struct eco_op eco_ops[] = {
      .about = "Without options: refits the published curves and prints the default predictor's "
               "hyper-parameters. --check: leaves data out and reports errors and coverage.",
      .examples = "ecocompute fit\n"},
+    {ROW(serve, "the HTTP API, the page and MCP over HTTP"), .check = eco_check_serve,
+     .view = eco_view_serve, .says_no = eco_serve_says_no,
+     .about =
+         "Every operation with a path over GET and POST, /openapi.json, /mcp, /metrics, /healthz "
+         "and the page; docs/api.md. Listens on 127.0.0.1 unless --bind says otherwise, opens no "
+         "file for a request, and finishes what runs when it is told to end.",
+     .examples = "ecocompute serve --check\n"
+                 "ecocompute serve --check --bind 0.0.0.0 --port 80 --rate-limit 60\n"},
     {ROW(version, "version of the program and its data"), .view = eco_view_version,
      .about = "Program version, the SHA-256 of the data set, rows by grade.",
      .examples = "ecocompute version\necocompute version --data --json\n"},

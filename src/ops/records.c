@@ -395,6 +395,14 @@ static const struct eco_field fields_digest[] = {
 const struct eco_record eco_rec_digest = {"DataFile", fields_digest, ECO_COUNT(fields_digest),
                                           sizeof(struct eco_res_digest), NULL};
 
+#define REC struct eco_res_serve
+static const struct eco_field fields_serve[] = {
+#include "records/rec_serve.def"
+};
+#undef REC
+const struct eco_record eco_rec_serve = {"Serve", fields_serve, ECO_COUNT(fields_serve),
+                                         sizeof(struct eco_res_serve), NULL};
+
 #define REC struct eco_res_version
 static const struct eco_field fields_version[] = {
 #include "records/rec_version.def"

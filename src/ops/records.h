@@ -156,6 +156,9 @@ struct eco_res_doctor {
 struct eco_res_digest {
 #include "records/rec_digest.def"
 };
+struct eco_res_serve {
+#include "records/rec_serve.def"
+};
 struct eco_res_version {
 #include "records/rec_version.def"
 };
@@ -251,6 +254,7 @@ extern const struct eco_record eco_rec_track;
 extern const struct eco_record eco_rec_doctor;
 extern const struct eco_record eco_rec_engine_arm, eco_rec_engine;
 extern const struct eco_record eco_rec_digest;
+extern const struct eco_record eco_rec_serve;
 extern const struct eco_record eco_rec_version;
 extern const struct eco_record eco_rec_stats;
 extern const struct eco_record eco_rec_check_anchors;

@@ -34,6 +34,23 @@ struct eco_chart_crossover {
     double crossover_b;                                    /* NAN: none */
     double point_b, point_pct, point_lo_pct, point_hi_pct; /* the asked model; NAN: none */
     const char *point_label;                               /* "your model: 7 B" */
+    const struct eco_chart_mark *yours;                    /* measured elsewhere, laid over */
+    size_t yours_count;
+};
+
+/* Measured pairs of one card and precision, by rising size; neighbours are joined by a line. */
+struct eco_chart_series {
+    const char *label; /* "RTX 4090" */
+    const struct eco_chart_mark *marks;
+    size_t mark_count;
+    bool highlight;
+};
+
+/* Nothing but measurements: change of energy per token over model size. */
+struct eco_chart_measured {
+    const char *title, *subtitle, *source;
+    const struct eco_chart_series *series;
+    size_t series_count;
 };
 
 /* One horizontal bar with its 95 % range. */

@@ -74,6 +74,11 @@ static int check_sizes(const struct eco_chart_crossover *c, struct eco_err *err)
             !isfinite(c->marks[i].delta_pct))
             return eco_err_set(err, ECO_E_INVALID, "marks", "mark %zu is not a point", i);
     }
+    for (size_t i = 0; i < c->yours_count; i++) {
+        if (!(c->yours[i].params_b > 0) || !isfinite(c->yours[i].params_b) ||
+            !isfinite(c->yours[i].delta_pct))
+            return eco_err_set(err, ECO_E_INVALID, "yours", "overlay %zu is not a point", i);
+    }
     if (c->point_b <= 0 || isinf(c->point_b))
         return eco_err_set(err, ECO_E_INVALID, "point", "the point's size must be positive");
     if (c->curve_count == 0 && c->mark_count == 0 && isnan(c->point_b))
@@ -99,6 +104,10 @@ int eco_chart_crossover_range(const struct eco_chart_crossover *c, struct eco_ch
         cover(c->marks[i].params_b, &r.x_lo, &r.x_hi);
         cover(c->marks[i].params_b, &r.seen_lo, &r.seen_hi);
         cover(c->marks[i].delta_pct, &r.y_lo, &r.y_hi);
+    }
+    for (size_t i = 0; i < c->yours_count; i++) {
+        cover(c->yours[i].params_b, &r.x_lo, &r.x_hi);
+        cover(c->yours[i].delta_pct, &r.y_lo, &r.y_hi);
     }
     if (!isnan(c->point_b)) {
         cover(c->point_b, &r.x_lo, &r.x_hi);

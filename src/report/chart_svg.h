@@ -12,6 +12,8 @@
 
 int eco_chart_svg_crossover(const struct eco_chart_crossover *c, struct eco_buf *out,
                             struct eco_err *err);
+int eco_chart_svg_measured(const struct eco_chart_measured *c, struct eco_buf *out,
+                           struct eco_err *err);
 int eco_chart_svg_bars(const struct eco_chart_bars *c, struct eco_buf *out, struct eco_err *err);
 int eco_chart_svg_pareto(const struct eco_chart_pareto *c, struct eco_buf *out,
                          struct eco_err *err);

@@ -223,6 +223,22 @@ static void put_you(struct frame *f)
                  "eco-halo eco-a", text);
 }
 
+/* A diamond is the reader's own: the asked model is filled, an overlaid measurement is open. */
+static void put_yours(struct frame *f)
+{
+    for (size_t i = 0; i < f->c->yours_count; i++) {
+        const struct eco_chart_mark *m = &f->c->yours[i];
+        double x = px(f, m->params_b), y = py(f, m->delta_pct);
+        const char *label = m->label ? m->label : "overlay";
+        eco_buf_puts(f->out, "<g class=\"eco-yours\"><title>");
+        eco_svg_escape(f->out, label);
+        eco_buf_puts(f->out, "</title>");
+        diamond(f->out, x, y, 8, "eco-bg");
+        diamond(f->out, x, y, 8, "eco-range");
+        eco_buf_puts(f->out, "</g>\n");
+    }
+}
+
 static double put_legend_item(struct frame *f, double x, const char *text)
 {
     eco_svg_text(f->out, x, 78, ECO_SVG_START, "", text);
@@ -256,7 +272,11 @@ static void put_legend(struct frame *f)
     }
     if (single) {
         circle(f->out, x + 5, 74, false, NULL);
-        put_legend_item(f, x + 15, "measured, n = 1");
+        x = put_legend_item(f, x + 15, "measured, n = 1");
+    }
+    if (c->yours_count) {
+        diamond(f->out, x + 6, 74, 5, "eco-range");
+        put_legend_item(f, x + 16, "yours");
     }
 }
 
@@ -312,6 +332,7 @@ int eco_chart_svg_crossover(const struct eco_chart_crossover *c, struct eco_buf 
         circle(out, px(&f, c->marks[i].params_b), py(&f, c->marks[i].delta_pct), c->marks[i].n >= 2,
                c->marks[i].label);
     put_you(&f);
+    put_yours(&f);
     eco_svg_close(out, HEIGHT, c->source);
     eco_buf_done(&desc);
     return eco_buf_ok(out) ? 0 : eco_err_set(err, ECO_E_NO_MEMORY, NULL, "out of memory");

@@ -1,0 +1,209 @@
+/* The measured pairs alone: change in energy per token over model size, one line a card. */
+#include "chart_scale.h"
+#include "chart_svg.h"
+#include "svg.h"
+
+#include <math.h>
+
+#define WIDTH 760.0
+#define HEIGHT 460.0
+#define LEFT 70.0
+#define RIGHT (WIDTH - 170.0) /* room for the names at the lines' ends */
+#define TOP 100.0
+#define BOTTOM (HEIGHT - 84.0)
+#define MAX_SERIES 24
+#define LABEL_PITCH 16.0
+
+struct frame {
+    struct eco_buf *out;
+    const struct eco_chart_measured *c;
+    double x_lo, x_hi, y_lo, y_hi;
+};
+
+static double px(const struct frame *f, double params_b)
+{
+    return LEFT + (RIGHT - LEFT) * log(params_b / f->x_lo) / log(f->x_hi / f->x_lo);
+}
+
+static double py(const struct frame *f, double pct)
+{
+    return BOTTOM - (BOTTOM - TOP) * (pct - f->y_lo) / (f->y_hi - f->y_lo);
+}
+
+static int range(struct frame *f, struct eco_err *err)
+{
+    size_t points = 0;
+    f->x_lo = f->y_lo = INFINITY, f->x_hi = f->y_hi = -INFINITY;
+    if (f->c->series_count > MAX_SERIES)
+        return eco_err_set(err, ECO_E_TOO_LARGE, "series", "at most %d lines can be told apart",
+                           MAX_SERIES);
+    for (size_t s = 0; s < f->c->series_count; s++) {
+        for (size_t i = 0; i < f->c->series[s].mark_count; i++, points++) {
+            const struct eco_chart_mark *m = &f->c->series[s].marks[i];
+            if (!(m->params_b > 0) || !isfinite(m->params_b) || !isfinite(m->delta_pct) ||
+                (i && m->params_b < m[-1].params_b))
+                return eco_err_set(err, ECO_E_INVALID, "series",
+                                   "line %zu, point %zu: sizes must be positive and rising", s, i);
+            f->x_lo = fmin(f->x_lo, m->params_b), f->x_hi = fmax(f->x_hi, m->params_b);
+            f->y_lo = fmin(f->y_lo, m->delta_pct), f->y_hi = fmax(f->y_hi, m->delta_pct);
+        }
+    }
+    if (points == 0)
+        return eco_err_set(err, ECO_E_INVALID, "series", "there is nothing to draw");
+    f->y_lo = fmin(f->y_lo, 0), f->y_hi = fmax(f->y_hi, 0);
+    double pad = fmax(5, 0.06 * (f->y_hi - f->y_lo));
+    double room = f->x_hi / f->x_lo < 2 ? 2 : 1.08;
+    f->x_lo /= room, f->x_hi *= room;
+    f->y_lo = fmax(-100, f->y_lo - pad), f->y_hi += pad;
+    return 0;
+}
+
+static void put_axes(const struct frame *f)
+{
+    double ticks[ECO_CHART_MAX_TICKS];
+    char label[ECO_CHART_LABEL];
+    int n = eco_chart_ticks(f->y_lo, f->y_hi, 8, ticks);
+    for (int i = 0; i < n; i++) {
+        double y = py(f, ticks[i]);
+        eco_svg_line(f->out, LEFT, y, RIGHT, y, ticks[i] == 0 ? "eco-zero" : "eco-grid");
+        eco_chart_label_pct(ticks[i], 0, true, false, label);
+        eco_svg_text(f->out, LEFT - 10, y + 4, ECO_SVG_END, "", label);
+    }
+    n = eco_chart_log_ticks(f->x_lo, f->x_hi, 8, ticks);
+    for (int i = 0; i < n; i++) {
+        double x = px(f, ticks[i]);
+        eco_svg_line(f->out, x, BOTTOM, x, BOTTOM + 5, "eco-axis");
+        eco_chart_label_size(ticks[i], label);
+        eco_svg_text(f->out, x, BOTTOM + 20, ECO_SVG_MIDDLE, "", label);
+    }
+    eco_svg_line(f->out, LEFT, BOTTOM, RIGHT, BOTTOM, "eco-axis");
+    eco_svg_text(f->out, (LEFT + RIGHT) / 2, BOTTOM + 38, ECO_SVG_MIDDLE, "",
+                 "model size, parameters (log scale)");
+    if (py(f, 0) - TOP > 24)
+        eco_svg_text(f->out, LEFT + 6, py(f, 0) - 7, ECO_SVG_START, "eco-halo",
+                     "costs energy \xe2\x86\x91");
+    if (BOTTOM - py(f, 0) > 24)
+        eco_svg_text(f->out, LEFT + 6, py(f, 0) + 16, ECO_SVG_START, "eco-halo",
+                     "saves energy \xe2\x86\x93");
+}
+
+/* A line between two repeated pairs is full; one that leans on a single trial is faded. */
+static void put_lines(const struct frame *f, const struct eco_chart_series *s)
+{
+    for (size_t i = 1; i < s->mark_count; i++) {
+        const struct eco_chart_mark *a = &s->marks[i - 1], *b = &s->marks[i];
+        eco_buf_puts(f->out, a->n >= 2 && b->n >= 2 ? "<g>" : "<g opacity=\".45\">");
+        eco_svg_line(f->out, px(f, a->params_b), py(f, a->delta_pct), px(f, b->params_b),
+                     py(f, b->delta_pct), s->highlight ? "eco-curve" : "eco-whisker");
+        eco_buf_puts(f->out, "</g>\n");
+    }
+}
+
+static void circle(struct eco_buf *out, double x, double y, const char *class_names,
+                   const char *title)
+{
+    eco_buf_printf(out, "<circle class=\"%s\" cx=\"", class_names);
+    eco_svg_num(out, x);
+    eco_buf_puts(out, "\" cy=\"");
+    eco_svg_num(out, y);
+    eco_buf_puts(out, "\" r=\"4.5\">");
+    if (title) {
+        eco_buf_puts(out, "<title>");
+        eco_svg_escape(out, title);
+        eco_buf_puts(out, "</title>");
+    }
+    eco_buf_puts(out, "</circle>\n");
+}
+
+static void put_marks(const struct frame *f, const struct eco_chart_series *s)
+{
+    for (size_t i = 0; i < s->mark_count; i++) {
+        const struct eco_chart_mark *m = &s->marks[i];
+        double x = px(f, m->params_b), y = py(f, m->delta_pct);
+        if (s->highlight && m->n < 2)
+            circle(f->out, x, y, "eco-bg", NULL);
+        circle(f->out, x, y,
+               s->highlight ? (m->n >= 2 ? "eco-you" : "eco-range")
+                            : (m->n >= 2 ? "eco-mark" : "eco-hollow"),
+               m->label);
+    }
+}
+
+/* Names at the right ends, pushed apart from the top down where they would overlap. */
+static void put_names(const struct frame *f)
+{
+    const struct eco_chart_series *order[MAX_SERIES];
+    size_t n = 0;
+    for (size_t s = 0; s < f->c->series_count; s++) {
+        const struct eco_chart_series *moving = &f->c->series[s];
+        if (moving->mark_count == 0 || !moving->label)
+            continue;
+        double y = moving->marks[moving->mark_count - 1].delta_pct;
+        size_t k = n++;
+        for (; k > 0 && order[k - 1]->marks[order[k - 1]->mark_count - 1].delta_pct < y; k--)
+            order[k] = order[k - 1];
+        order[k] = moving;
+    }
+    double at = TOP;
+    for (size_t i = 0; i < n; i++) {
+        const struct eco_chart_mark *last = &order[i]->marks[order[i]->mark_count - 1];
+        double room = BOTTOM - (double)(n - 1 - i) * LABEL_PITCH;
+        at = fmin(fmax(py(f, last->delta_pct), at), room);
+        eco_svg_line(f->out, px(f, last->params_b) + 6, py(f, last->delta_pct), RIGHT + 8, at,
+                     "eco-grid");
+        eco_svg_text_cut(f->out, RIGHT + 12, at + 4, ECO_SVG_START,
+                         order[i]->highlight ? "eco-a" : "", order[i]->label, 21);
+        at += LABEL_PITCH;
+    }
+}
+
+static void put_legend(const struct frame *f)
+{
+    circle(f->out, 29, 74, "eco-mark", NULL);
+    eco_svg_text(f->out, 39, 78, ECO_SVG_START, "", "measured, n \xe2\x89\xa5 2");
+    circle(f->out, 159, 74, "eco-hollow", NULL);
+    eco_svg_text(f->out, 169, 78, ECO_SVG_START, "", "measured once");
+    eco_svg_line(f->out, 274, 74, 300, 74, "eco-whisker");
+    eco_svg_text(f->out, 307, 78, ECO_SVG_START, "",
+                 "joins measured sizes of one card; faded where a trial stands alone");
+}
+
+static void describe(const struct eco_chart_measured *c, struct eco_buf *text)
+{
+    char size[ECO_CHART_LABEL], pct[ECO_CHART_LABEL];
+    for (size_t s = 0; s < c->series_count; s++) {
+        eco_buf_printf(text, "%s: ", c->series[s].label ? c->series[s].label : "");
+        for (size_t i = 0; i < c->series[s].mark_count; i++) {
+            eco_chart_label_size(c->series[s].marks[i].params_b, size);
+            eco_chart_label_pct(c->series[s].marks[i].delta_pct, 1, true, false, pct);
+            eco_buf_printf(text, "%s%s %s", i ? ", " : "", size, pct);
+        }
+        eco_buf_puts(text, ". ");
+    }
+}
+
+int eco_chart_svg_measured(const struct eco_chart_measured *c, struct eco_buf *out,
+                           struct eco_err *err)
+{
+    struct frame f = {.out = out, .c = c};
+    struct eco_buf desc = ECO_BUF_INIT;
+    int rc = range(&f, err);
+    if (rc != 0)
+        return rc;
+    describe(c, &desc);
+    eco_svg_open(out, "measured", WIDTH, HEIGHT, c->title, c->subtitle, eco_buf_str(&desc));
+    put_legend(&f);
+    put_axes(&f);
+    for (int pass = 0; pass < 2; pass++) { /* the highlighted line lies on top */
+        for (size_t s = 0; s < c->series_count; s++) {
+            if (c->series[s].highlight == (pass == 1)) {
+                put_lines(&f, &c->series[s]);
+                put_marks(&f, &c->series[s]);
+            }
+        }
+    }
+    put_names(&f);
+    eco_svg_close(out, HEIGHT, c->source);
+    eco_buf_done(&desc);
+    return eco_buf_ok(out) ? 0 : eco_err_set(err, ECO_E_NO_MEMORY, NULL, "out of memory");
+}

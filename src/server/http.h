@@ -1,0 +1,74 @@
+/*
+ * A request as the server sees it and the reply it makes, without any socket: what carries the
+ * bytes (src/helpers/serve_mhd.c, tests, fuzz targets) fills the one and sends the other.
+ * Strings of a request are borrowed; those of a reply live in the worker's arena until its next
+ * request, are static, or belong to the server. Threads: one request per worker at a time.
+ */
+#ifndef ECO_SERVER_HTTP_H
+#define ECO_SERVER_HTTP_H
+
+#include "base/buf.h"
+#include "eco_err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Limits on what a client may send. */
+#define ECO_HTTP_MAX_URL ((size_t)8 << 10)      /* path and query: 414 */
+#define ECO_HTTP_MAX_HEADERS ((size_t)16 << 10) /* all header lines together: 431 */
+#define ECO_HTTP_MAX_BODY ((size_t)8 << 10)     /* 413 */
+#define ECO_HTTP_MAX_BODY_AUDIT ((size_t)1 << 20)
+#define ECO_HTTP_MAX_BODY_REPORT ((size_t)256 << 10)
+#define ECO_HTTP_MAX_BODY_MCP (((size_t)1 << 20) + ((size_t)64 << 10))
+#define ECO_HTTP_MAX_PAIRS 128 /* parameters of one query string */
+
+/* X(name, header): the request headers that anything here reads. */
+#define ECO_HTTP_HEADERS(X)                                                                        \
+    X(CONTENT_TYPE, "Content-Type")                                                                \
+    X(CONTENT_LENGTH, "Content-Length")                                                            \
+    X(AUTHORIZATION, "Authorization")                                                              \
+    X(ORIGIN, "Origin")                                                                            \
+    X(HOST, "Host")                                                                                \
+    X(ACCEPT, "Accept")                                                                            \
+    X(IF_NONE_MATCH, "If-None-Match")                                                              \
+    X(FORWARDED_FOR, "X-Forwarded-For")                                                            \
+    X(MCP_VERSION, "MCP-Protocol-Version")
+
+enum eco_http_header {
+#define X(name, header) ECO_HTTP_##name,
+    ECO_HTTP_HEADERS(X)
+#undef X
+        ECO_HTTP_HEADER_COUNT
+};
+
+struct eco_http_request {
+    const char *method;
+    const char *target; /* path and query as they came, nothing decoded; NUL-terminated */
+    const char *header[ECO_HTTP_HEADER_COUNT]; /* NULL: absent */
+    size_t header_bytes;                       /* of all header lines */
+    bool repeated_header;   /* one of the known headers came twice with different values */
+    unsigned char peer[16]; /* IPv6, or IPv4 mapped into it */
+    const char *body;       /* NULL: none */
+    size_t body_len;
+};
+
+#define ECO_HTTP_REPLY_HEADERS 12
+
+struct eco_http_reply {
+    int status;
+    const char *body;
+    size_t len;
+    struct {
+        const char *name, *value;
+    } header[ECO_HTTP_REPLY_HEADERS];
+    size_t n_headers;
+    unsigned route; /* index for metrics */
+    bool close;     /* end the connection after this */
+};
+
+void eco_http_add(struct eco_http_reply *r, const char *name, const char *value);
+/** The value of a reply's header, or NULL. */
+const char *eco_http_header_of(const struct eco_http_reply *r, const char *name);
+
+#endif

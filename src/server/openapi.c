@@ -1,0 +1,340 @@
+/* OpenAPI 3.1, written from the table of operations: parameters, results, examples, errors. */
+#include "op_example.h"
+#include "ops/args.h"
+#include "ops/result.h"
+#include "server_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void key_object(struct eco_json_writer *w, const char *key)
+{
+    eco_jw_key(w, key);
+    eco_jw_object(w);
+}
+
+static void ref(struct eco_json_writer *w, const char *key, const char *kind, const char *name)
+{
+    char to[128];
+    snprintf(to, sizeof to, "#/components/%s/%s", kind, name);
+    key_object(w, key);
+    eco_jw_kv_str(w, "$ref", to);
+    eco_jw_object_end(w);
+}
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+/* X(name, status, description) */
+#define REFUSALS(X)                                                                                \
+    X(BadRequest, 400, "a parameter is unknown, malformed, repeated or out of range")              \
+    X(NotFound, 404, "nothing is at this address, or a named thing is not there")                  \
+    X(MethodNotAllowed, 405, "the address has no such method; see Allow")                          \
+    X(TooLarge, 413, "the body or a value is larger than its limit")                               \
+    X(UriTooLong, 414, "the address is longer than 8192 bytes")                                    \
+    X(UnsupportedMediaType, 415, "the body is a form, not JSON")                                   \
+    X(Unprocessable, 422, "the document in the request is read, and wrong")                        \
+    X(TooManyRequests, 429, "too many requests of this client")                                    \
+    X(HeadersTooLarge, 431, "the headers are larger than 16384 bytes")                             \
+    X(Internal, 500, "a fault of the server")                                                      \
+    X(Unsupported, 501, "known, but there are no data for it or it is not built in")
+
+static const struct {
+    const char *name, *status, *text;
+} refusals[] = {
+#define X(name, status, text) {#name, #status, text},
+    REFUSALS(X)
+#undef X
+};
+
+static void error_schema(struct eco_json_writer *w)
+{
+    static const char schema[] =
+        "{\"type\":\"object\",\"required\":[\"error\"],\"additionalProperties\":false,"
+        "\"properties\":{\"error\":{\"type\":\"object\",\"required\":[\"code\",\"message\","
+        "\"param\"],\"additionalProperties\":false,\"properties\":{\"code\":{\"type\":\"string\","
+        "\"description\":\"one word, stable\"},\"message\":{\"type\":\"string\",\"description\":"
+        "\"what is wrong, with the range or the nearest valid value\"},\"param\":{\"type\":["
+        "\"string\",\"null\"],\"description\":\"the parameter it is about\"},\"line\":{\"type\":"
+        "\"integer\"},\"column\":{\"type\":\"integer\"}}}}}";
+    eco_jw_key(w, "Error");
+    eco_jw_raw(w, schema, sizeof schema - 1);
+}
+
+static void refusal_responses(struct eco_json_writer *w)
+{
+    key_object(w, "responses");
+    for (size_t i = 0; i < ECO_COUNT(refusals); i++) {
+        key_object(w, refusals[i].name);
+        eco_jw_kv_str(w, "description", refusals[i].text);
+        if (strcmp(refusals[i].status, "429") == 0) {
+            static const char retry[] = "{\"Retry-After\":{\"description\":\"seconds to wait\","
+                                        "\"schema\":{\"type\":\"integer\",\"minimum\":1}}}";
+            eco_jw_key(w, "headers");
+            eco_jw_raw(w, retry, sizeof retry - 1);
+        }
+        key_object(w, "content");
+        key_object(w, "application/json");
+        ref(w, "schema", "schemas", "Error");
+        eco_jw_object_end(w);
+        eco_jw_object_end(w);
+        eco_jw_object_end(w);
+    }
+    eco_jw_object_end(w);
+}
+
+static void refusal_refs(struct eco_json_writer *w)
+{
+    for (size_t i = 0; i < ECO_COUNT(refusals); i++) {
+        ref(w, refusals[i].status, "responses", refusals[i].name);
+    }
+}
+
+/* ---- an operation -------------------------------------------------------------------------- */
+
+/* The schema of one parameter is a member of the operation's parameter schema. */
+static void parameter(const struct eco_op *op, const struct eco_param *p,
+                      const struct eco_json *schema, const struct eco_example *x,
+                      struct eco_json_writer *w)
+{
+    bool list = p->type == ECO_T_LIST_F64 || p->type == ECO_T_LIST_STR;
+    (void)op;
+    eco_jw_object(w);
+    eco_jw_kv_str(w, "name", p->name);
+    eco_jw_kv_str(w, "in", "query");
+    eco_jw_kv_str(w, "description", p->help);
+    if (p->flags & ECO_PF_REQUIRED) {
+        eco_jw_kv_bool(w, "required", true);
+    }
+    if (list) {
+        eco_jw_kv_str(w, "style", "form");
+        eco_jw_kv_bool(w, "explode", false);
+    }
+    eco_jw_key(w, "schema");
+    eco_jw_value(w, schema);
+    for (size_t i = 0; x && i < x->n; i++) {
+        if (x->param[i] == p && !list) {
+            eco_jw_key(w, "example");
+            if (p->type == ECO_T_STR) {
+                eco_jw_str(w, x->text[i]);
+            } else {
+                eco_jw_raw(w, x->text[i], strlen(x->text[i]));
+            }
+        }
+    }
+    eco_jw_object_end(w);
+}
+
+static void parameters(const struct eco_op *op, const struct eco_example *x,
+                       struct eco_json_writer *w)
+{
+    struct eco_buf text = ECO_BUF_INIT;
+    struct eco_json_writer tw;
+    struct eco_json_doc doc = {0};
+    eco_jw_init(&tw, &text, 0);
+    eco_params_schema(op, false, &tw);
+    eco_jw_key(w, "parameters");
+    eco_jw_array(w);
+    if (eco_json_parse(&doc, eco_buf_str(&text), text.len, NULL) == 0) {
+        const struct eco_json *properties = eco_json_get(doc.root, "properties");
+        for (size_t i = 0; i < op->n_params; i++) {
+            const struct eco_json *schema = eco_json_get(properties, op->params[i].name);
+            if (schema) {
+                parameter(op, &op->params[i], schema, x, w);
+            }
+        }
+        eco_json_done(&doc);
+    }
+    eco_jw_array_end(w);
+    eco_buf_done(&text);
+}
+
+static void result_response(const struct eco_op *op, const struct eco_example *x, bool get,
+                            struct eco_json_writer *w)
+{
+    static const char cached[] =
+        "{\"ETag\":{\"description\":\"strong: a function of program, data and question\","
+        "\"schema\":{\"type\":\"string\"}}}";
+    key_object(w, "200");
+    eco_jw_kv_str(w, "description", op->summary);
+    if (get) {
+        eco_jw_key(w, "headers");
+        eco_jw_raw(w, cached, sizeof cached - 1);
+    }
+    key_object(w, "content");
+    key_object(w, "application/json");
+    ref(w, "schema", "schemas", op->result->name);
+    if (x) {
+        eco_jw_key(w, "example");
+        eco_result_json(op->result, x->result, w);
+    }
+    eco_jw_object_end(w);
+    eco_jw_object_end(w);
+    eco_jw_object_end(w);
+}
+
+static void method_head(const struct eco_op *op, const char *method, struct eco_json_writer *w)
+{
+    char id[64];
+    key_object(w, strcmp(method, "get") == 0 ? "get" : "post");
+    snprintf(id, sizeof id, "%s_%s", method, op->name);
+    eco_jw_kv_str(w, "operationId", id);
+    eco_jw_kv_str(w, "summary", op->summary);
+    eco_jw_kv_str(w, "description", op->about);
+}
+
+static void get_method(const struct eco_op *op, const struct eco_example *x,
+                       struct eco_json_writer *w)
+{
+    method_head(op, "get", w);
+    parameters(op, x, w);
+    key_object(w, "responses");
+    result_response(op, x, true, w);
+    key_object(w, "304");
+    eco_jw_kv_str(w, "description", "the client has this answer already");
+    eco_jw_object_end(w);
+    refusal_refs(w);
+    eco_jw_object_end(w);
+    eco_jw_object_end(w);
+}
+
+static void post_method(const struct eco_op *op, const struct eco_example *x,
+                        struct eco_json_writer *w)
+{
+    method_head(op, "post", w);
+    key_object(w, "requestBody");
+    eco_jw_kv_bool(w, "required", true);
+    key_object(w, "content");
+    key_object(w, "application/json");
+    char name[80];
+    snprintf(name, sizeof name, "%sRequest", op->result->name);
+    ref(w, "schema", "schemas", name);
+    if (x) {
+        eco_jw_key(w, "example");
+        eco_example_json(x, w);
+    }
+    eco_jw_object_end(w);
+    eco_jw_object_end(w);
+    eco_jw_object_end(w);
+    key_object(w, "responses");
+    result_response(op, x, false, w);
+    refusal_refs(w);
+    eco_jw_object_end(w);
+    eco_jw_object_end(w);
+}
+
+static void op_path(const struct eco_route *r, struct eco_arena *arena, struct eco_json_writer *w)
+{
+    struct eco_ctx ctx;
+    struct eco_example x;
+    eco_server_ctx(&ctx, arena);
+    bool have = eco_example_of(r->op, &ctx, &x);
+    key_object(w, r->path);
+    if (r->get) {
+        get_method(r->op, have ? &x : NULL, w);
+    }
+    if (r->post) {
+        post_method(r->op, have ? &x : NULL, w);
+    }
+    eco_jw_object_end(w);
+    eco_arena_reset(arena);
+}
+
+/* ---- the document -------------------------------------------------------------------------- */
+
+/* The server's own places, in OpenAPI's words. */
+static const char own_paths[] =
+    "\"/openapi.json\":{\"get\":{\"operationId\":\"openapi\",\"summary\":\"this document\","
+    "\"responses\":{\"200\":{\"description\":\"OpenAPI 3.1\",\"content\":{\"application/json\":"
+    "{\"schema\":{\"type\":\"object\",\"required\":[\"openapi\",\"info\",\"paths\"]}}}},\"304\":"
+    "{\"description\":\"the client has it already\"},"
+    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}},"
+    "\"/healthz\":{\"get\":{\"operationId\":\"health\",\"summary\":\"is the server up?\","
+    "\"responses\":{\"200\":{\"description\":\"it is\",\"content\":{\"application/json\":"
+    "{\"schema\":{\"type\":\"object\",\"required\":[\"status\",\"version\",\"data_sha256\"],"
+    "\"additionalProperties\":false,\"properties\":{\"status\":{\"const\":\"ok\"},"
+    "\"version\":{\"type\":\"string\"},\"data_sha256\":{\"type\":\"string\","
+    "\"pattern\":\"^[0-9a-f]{64}$\"}}}}}},"
+    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}},"
+    "\"/metrics\":{\"get\":{\"operationId\":\"metrics\",\"summary\":\"counters for Prometheus\","
+    "\"responses\":{\"200\":{\"description\":\"text format 0.0.4\",\"content\":{\"text/plain\":"
+    "{\"schema\":{\"type\":\"string\"}}}},"
+    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}},"
+    "\"/mcp\":{\"post\":{\"operationId\":\"mcp\",\"summary\":\"Model Context Protocol, Streamable "
+    "HTTP\",\"requestBody\":{\"required\":true,\"content\":{\"application/json\":{\"schema\":"
+    "{\"type\":[\"object\",\"array\"]}}}},\"responses\":{\"200\":{\"description\":\"a JSON-RPC "
+    "reply\",\"content\":{\"application/json\":{\"schema\":{\"type\":[\"object\",\"array\"]}}}},"
+    "\"202\":{\"description\":\"a notification was taken\"},"
+    "\"400\":{\"description\":\"not JSON-RPC, or an unknown protocol version\",\"content\":"
+    "{\"application/json\":{\"schema\":{\"type\":\"object\"}}}},"
+    "\"403\":{\"$ref\":\"#/components/responses/BadRequest\"},"
+    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}}";
+
+static void info(struct eco_json_writer *w)
+{
+    eco_jw_kv_str(w, "openapi", "3.1.0");
+    key_object(w, "info");
+    eco_jw_kv_str(w, "title", "ecocompute");
+    eco_jw_kv_str(w, "version", ECO_VERSION);
+    eco_jw_kv_str(w, "description",
+                  "Does quantization lower the energy of LLM inference on this GPU, or raise it? "
+                  "Every number says how it is known. Parameters are strict: what is unknown, "
+                  "malformed or repeated is refused with its name.");
+    key_object(w, "license");
+    eco_jw_kv_str(w, "name", "Apache-2.0");
+    eco_jw_kv_str(w, "identifier", "Apache-2.0");
+    eco_jw_object_end(w);
+    eco_jw_object_end(w);
+    eco_jw_key(w, "servers");
+    eco_jw_array(w);
+    eco_jw_object(w);
+    eco_jw_kv_str(w, "url", "/");
+    eco_jw_object_end(w);
+    eco_jw_array_end(w);
+    eco_jw_key(w, "security");
+    eco_jw_array(w);
+    eco_jw_array_end(w);
+}
+
+static void components(const struct eco_server *s, struct eco_json_writer *w)
+{
+    key_object(w, "components");
+    key_object(w, "schemas");
+    error_schema(w);
+    for (size_t i = 0; i < s->n_routes; i++) {
+        const struct eco_op *op = s->route[i].op;
+        if (op) {
+            char name[80];
+            eco_jw_key(w, op->result->name);
+            eco_result_schema(op->result, w);
+            snprintf(name, sizeof name, "%sRequest", op->result->name);
+            eco_jw_key(w, name);
+            eco_params_schema(op, false, w);
+        }
+    }
+    eco_jw_object_end(w);
+    refusal_responses(w);
+    eco_jw_object_end(w);
+}
+
+void eco_server_openapi(const struct eco_server *s, struct eco_buf *out)
+{
+    struct eco_json_writer w;
+    struct eco_arena arena;
+    eco_arena_init(&arena, 0);
+    eco_jw_init(&w, out, 0);
+    eco_jw_object(&w);
+    info(&w);
+    key_object(&w, "paths");
+    for (size_t i = 0; i < s->n_routes; i++) {
+        if (s->route[i].kind == ECO_ROUTE_OP) {
+            op_path(&s->route[i], &arena, &w);
+        }
+    }
+    eco_buf_putc(out, ',');
+    eco_buf_puts(out, own_paths);
+    eco_jw_object_end(&w);
+    components(s, &w);
+    eco_jw_object_end(&w);
+    eco_buf_putc(out, '\n');
+    eco_arena_done(&arena);
+}

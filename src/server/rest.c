@@ -1,0 +1,131 @@
+/* An operation over HTTP: query string or JSON body -> arguments -> run -> JSON. */
+#include "base/hash.h"
+#include "ops/args.h"
+#include "ops/result.h"
+#include "server_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void eco_server_ctx(struct eco_ctx *ctx, struct eco_arena *arena)
+{
+    *ctx = (struct eco_ctx){.arena = arena};
+}
+
+/* A strong ETag: the answer is a function of program, data and question alone. */
+static const char *etag_of(struct eco_server_worker *w, const char *target)
+{
+    struct eco_sha256 sha;
+    uint8_t sum[32];
+    char *out = eco_arena_alloc(&w->arena, 40);
+    if (!out) {
+        return NULL;
+    }
+    eco_sha256_init(&sha);
+    eco_sha256_update(&sha, w->server->seed, 64);
+    eco_sha256_update(&sha, target, strlen(target));
+    eco_sha256_final(&sha, sum);
+    out[0] = '"';
+    for (size_t i = 0; i < 16; i++) {
+        snprintf(out + 1 + 2 * i, 3, "%02x", sum[i]);
+    }
+    out[33] = '"';
+    out[34] = '\0';
+    return out;
+}
+
+/* RFC 9110 13.1.2: a list of tags, weak ones compare by their text; "*" is any. */
+static bool matches(const char *list, const char *etag)
+{
+    size_t n = strlen(etag);
+    for (const char *at = list; at && *at;) {
+        at += strspn(at, " \t,");
+        if (*at == '*') {
+            return true;
+        }
+        at += strncmp(at, "W/", 2) == 0 ? 2 : 0;
+        if (strncmp(at, etag, n) == 0) {
+            return true;
+        }
+        at += strcspn(at, ",");
+    }
+    return false;
+}
+
+bool eco_reply_cached(const struct eco_http_request *q, const char *etag, const char *control,
+                      struct eco_http_reply *r)
+{
+    eco_http_add(r, "ETag", etag);
+    eco_http_add(r, "Cache-Control", control);
+    if (!matches(q->header[ECO_HTTP_IF_NONE_MATCH], etag)) {
+        return false;
+    }
+    r->status = 304;
+    r->body = "";
+    r->len = 0;
+    return true;
+}
+
+static int body_args(struct eco_server_worker *w, const struct eco_op *op, void *args,
+                     const struct eco_http_request *q, int *status, struct eco_err *err)
+{
+    /* whatever Content-Type says: nothing here writes, and the published API did not look */
+    int rc = eco_json_reparse(&w->doc, q->body ? q->body : "", q->body_len, err);
+    if (rc) {
+        *status = rc == ECO_E_CONTENT ? 400 : *status; /* the request itself is not JSON */
+        return rc;
+    }
+    return eco_args_set_json(op, args, &w->arena, w->doc.root, false, err);
+}
+
+static int read_args(struct eco_server_worker *w, const struct eco_op *op, void *args,
+                     const struct eco_http_request *q, int *status, struct eco_err *err)
+{
+    const char *query;
+    size_t len;
+    eco_target_split(q->target, &query, &len);
+    int rc = eco_args_init(op, args, &w->arena, err);
+    if (rc == 0 && query) {
+        rc = eco_query_args(op, args, &w->arena, query, len, err);
+    }
+    if (rc == 0 && strcmp(q->method, "POST") == 0) {
+        rc = body_args(w, op, args, q, status, err);
+    }
+    return rc ? rc : eco_args_finish(op, args, err);
+}
+
+void eco_rest_answer(struct eco_server *s, struct eco_server_worker *w,
+                     const struct eco_route *route, const struct eco_http_request *q,
+                     struct eco_http_reply *r)
+{
+    const struct eco_op *op = route->op;
+    struct eco_err err = {0};
+    struct eco_ctx ctx;
+    int status = 0;
+    bool get = strcmp(q->method, "POST") != 0;
+    (void)s;
+    eco_server_ctx(&ctx, &w->arena);
+    void *args = eco_arena_alloc(&w->arena, op->args_size);
+    void *result = eco_arena_alloc(&w->arena, op->result->size);
+    int rc = args && result ? read_args(w, op, args, q, &status, &err)
+                            : eco_err_set(&err, ECO_E_NO_MEMORY, "", "out of memory");
+    rc = rc ? rc : op->run(&ctx, args, result, &err);
+    if (rc) {
+        eco_reply_error(w, status, &err, r);
+        return;
+    }
+    eco_reply_start(r, 200, "application/json; charset=utf-8");
+    if (!get) {
+        eco_http_add(r, "Cache-Control", "no-store");
+    } else {
+        const char *etag = etag_of(w, q->target);
+        if (etag && eco_reply_cached(q, etag, "public, max-age=300, s-maxage=3600", r)) {
+            return;
+        }
+    }
+    struct eco_json_writer jw;
+    eco_jw_init(&jw, &w->out, 0);
+    eco_result_json(op->result, result, &jw);
+    eco_buf_putc(&w->out, '\n');
+    eco_reply_body(w, r);
+}

@@ -1,0 +1,55 @@
+/* What is served where: the operations that have a path, and the server's own places. */
+#include "server_parts.h"
+
+#include <string.h>
+
+/* Places that are no operation. */
+static const struct eco_route own[] = {
+    {"/openapi.json", ECO_ROUTE_OPENAPI, NULL, true, false, false, 0},
+    {"/healthz", ECO_ROUTE_HEALTH, NULL, true, false, false, 0},
+    {"/metrics", ECO_ROUTE_METRICS, NULL, true, false, false, 0},
+    {"/mcp", ECO_ROUTE_MCP, NULL, false, true, true, ECO_HTTP_MAX_BODY_MCP}};
+
+/* Bodies over the usual limit, and what has no GET since its input is a document. */
+static const struct {
+    const char *path;
+    size_t body_limit;
+    bool get;
+} documents[] = {{"/v1/audit", ECO_HTTP_MAX_BODY_AUDIT, true},
+                 {"/v1/reports", ECO_HTTP_MAX_BODY_REPORT, false}};
+
+static void of_op(const struct eco_op *op, struct eco_route *r)
+{
+    *r = (struct eco_route){op->path, ECO_ROUTE_OP, op, true, true, true, ECO_HTTP_MAX_BODY};
+    for (size_t i = 0; i < ECO_COUNT(documents); i++) {
+        if (strcmp(documents[i].path, op->path) == 0) {
+            r->body_limit = documents[i].body_limit;
+            r->get = documents[i].get;
+        }
+    }
+}
+
+size_t eco_routes_make(struct eco_route out[ECO_MAX_ROUTES])
+{
+    size_t n = 0;
+    out[n++] = (struct eco_route){"other", ECO_ROUTE_OTHER, NULL, true, false, false, 0};
+    for (size_t i = 0; i < eco_ops_count && n < ECO_MAX_ROUTES - ECO_COUNT(own); i++) {
+        if (eco_ops[i].path) {
+            of_op(&eco_ops[i], &out[n++]);
+        }
+    }
+    for (size_t i = 0; i < ECO_COUNT(own); i++) {
+        out[n++] = own[i];
+    }
+    return n;
+}
+
+unsigned eco_route_find(const struct eco_server *s, const char *path, size_t len)
+{
+    for (size_t i = 1; i < s->n_routes; i++) {
+        if (strncmp(s->route[i].path, path, len) == 0 && s->route[i].path[len] == '\0') {
+            return (unsigned)i;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,156 @@
+/* The inside of the server: its state, its routes, and the functions that answer each kind. */
+#ifndef ECO_SERVER_SERVER_PARTS_H
+#define ECO_SERVER_SERVER_PARTS_H
+
+#include "base/json.h"
+#include "ops/op.h"
+#include "server.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- routes -------------------------------------------------------------------------------- */
+
+enum eco_route_kind {
+    ECO_ROUTE_OTHER, /* static pages, and what is not there */
+    ECO_ROUTE_OP,
+    ECO_ROUTE_OPENAPI,
+    ECO_ROUTE_HEALTH,
+    ECO_ROUTE_METRICS,
+    ECO_ROUTE_MCP
+};
+
+struct eco_route {
+    const char *path; /* "/v1/estimate"; "other" for the first one */
+    enum eco_route_kind kind;
+    const struct eco_op *op;
+    bool get, post;
+    bool counted; /* takes from the client's tokens */
+    size_t body_limit;
+};
+
+#define ECO_MAX_ROUTES 48
+
+size_t eco_routes_make(struct eco_route out[ECO_MAX_ROUTES]);
+/** The route of path[0..len); the first one ("other") when none has it. */
+unsigned eco_route_find(const struct eco_server *s, const char *path, size_t len);
+
+/* ---- rate limit ---------------------------------------------------------------------------- */
+
+struct eco_limiter;
+struct eco_limiter *eco_limiter_new(double per_min); /* NULL: no memory */
+void eco_limiter_free(struct eco_limiter *l);
+/**
+ * Takes one token of this client: IPv4 addresses by themselves, IPv6 by /64. 0: there was one,
+ * else how many seconds until the next.
+ */
+double eco_limiter_take(struct eco_limiter *l, const unsigned char address[16], int64_t now_ns);
+
+/* ---- metrics ------------------------------------------------------------------------------- */
+
+#define ECO_METRIC_BUCKETS 12
+
+/* X(status): the statuses counted apart; anything else is counted as 599. */
+#define ECO_METRIC_STATUSES(X)                                                                     \
+    X(200)                                                                                         \
+    X(202) X(204) X(304) X(400) X(401) X(403) X(404) X(405) X(406) X(409) X(413) X(414) X(415)     \
+        X(422) X(429) X(431) X(500) X(501) X(503) X(599)
+
+enum {
+#define X(status) ECO_METRIC_AT_##status,
+    ECO_METRIC_STATUSES(X)
+#undef X
+        ECO_METRIC_STATUS_COUNT
+};
+
+struct eco_metrics {
+    atomic_uint_fast64_t requests[ECO_MAX_ROUTES][ECO_METRIC_STATUS_COUNT];
+    atomic_uint_fast64_t buckets[ECO_MAX_ROUTES][ECO_METRIC_BUCKETS]; /* not cumulative */
+    atomic_uint_fast64_t time_ns[ECO_MAX_ROUTES];
+    atomic_uint_fast64_t reply_bytes;
+    atomic_long connections, busy;
+};
+
+void eco_metrics_text(struct eco_server *s, struct eco_buf *out);
+
+/* ---- static pages -------------------------------------------------------------------------- */
+
+struct eco_page {
+    const char *path; /* "/app.js" */
+    const char *type;
+    const char *body;
+    size_t len;
+    const char *etag;
+    const char *csp; /* for HTML, else NULL */
+};
+
+struct eco_pages {
+    struct eco_arena arena;
+    struct eco_page *page; /* sorted by path */
+    size_t n, cap;
+    size_t bytes;
+};
+
+int eco_pages_load(struct eco_pages *p, const char *dir, struct eco_err *err);
+void eco_pages_done(struct eco_pages *p);
+const struct eco_page *eco_pages_find(const struct eco_pages *p, const char *path, size_t len);
+
+/* ---- the server ---------------------------------------------------------------------------- */
+
+struct eco_server {
+    struct eco_server_options o;
+    struct eco_route route[ECO_MAX_ROUTES];
+    size_t n_routes;
+    struct eco_limiter *limiter; /* NULL: no limit */
+    struct eco_metrics *metrics;
+    struct eco_pages pages;
+    char seed[65]; /* of ETags: SHA-256 over program version and data */
+    char data_sha256[65];
+    struct eco_buf openapi;
+    char openapi_etag[40];
+    int64_t started_ns;
+};
+
+struct eco_server_worker {
+    struct eco_server *server;
+    struct eco_arena arena; /* of one request */
+    struct eco_json_doc doc;
+    struct eco_buf out;
+};
+
+/** The context a request's operation runs in: no files, no card of this machine. */
+void eco_server_ctx(struct eco_ctx *ctx, struct eco_arena *arena);
+
+/** Sets every parameter that the query string names. Strict: see the cases in docs/api.md. */
+int eco_query_args(const struct eco_op *op, void *args, struct eco_arena *arena, const char *query,
+                   size_t len, struct eco_err *err);
+/** Undoes %XX (and '+' when `plus`) strictly; NULL with `err` for a lone '%' or bad digits. */
+char *eco_query_decode(struct eco_arena *arena, const char *text, size_t len, bool plus,
+                       size_t *out_len, struct eco_err *err);
+
+void eco_reply_start(struct eco_http_reply *r, int status, const char *type);
+void eco_reply_body(struct eco_server_worker *w, struct eco_http_reply *r);
+void eco_reply_error(struct eco_server_worker *w, int status, const struct eco_err *err,
+                     struct eco_http_reply *r);
+/** As eco_reply_error, with a code and a message of the transport. */
+void eco_reply_refusal(struct eco_server_worker *w, int status, const char *code, const char *param,
+                       const char *message, struct eco_http_reply *r);
+
+/** Adds ETag and Cache-Control; true: the client has it already, the reply is 304. */
+bool eco_reply_cached(const struct eco_http_request *q, const char *etag, const char *control,
+                      struct eco_http_reply *r);
+/** rest.c: an operation over GET (query) or POST (JSON body). */
+void eco_rest_answer(struct eco_server *s, struct eco_server_worker *w,
+                     const struct eco_route *route, const struct eco_http_request *q,
+                     struct eco_http_reply *r);
+/** mcp_http.c: POST /mcp, Streamable HTTP. */
+void eco_mcp_http_answer(struct eco_server *s, struct eco_server_worker *w,
+                         const struct eco_http_request *q, struct eco_http_reply *r);
+
+/** client.c: whom the request counts for. */
+void eco_server_address(const struct eco_server *s, const struct eco_http_request *q,
+                        unsigned char out[16]);
+/** The path's length in a target, and its query (NULL: none). */
+size_t eco_target_split(const char *target, const char **query, size_t *query_len);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * Charts for the page, from JSON. Kinds and what they take:
+ *   estimate {"args": {...}, "points": [mark...]}   the crossover chart of an estimate, with overlays
+ *   optimize {"args": {...}}                        the energy-latency chart of a search
+ *   measured {title, subtitle, source, series: [{label, highlight, marks: [mark...]}]}
+ *   bars     {title, subtitle, source, unit, bars: [{label, value, lo, hi, highlight, measured}]}
+ *   power    {title, subtitle, source, t_s, power_w, idle_w, windows: [{start_s, end_s, label}]}
+ * mark: {params_b, delta_pct, n, label}. Absent numbers leave a part out; a member of the wrong
+ * kind is ECO_E_INVALID. Everything lives in ctx->arena.
+ */
+#ifndef ECO_WASM_CHART_JSON_H
+#define ECO_WASM_CHART_JSON_H
+
+#include "ops/op.h"
+
+int eco_chart_json(struct eco_ctx *ctx, const char *kind, const struct eco_json *json,
+                   struct eco_buf *out, struct eco_err *err);
+
+#endif
