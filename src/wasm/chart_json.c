@@ -173,8 +173,8 @@ static int draw_bars(struct eco_ctx *ctx, const struct eco_json *json, struct ec
     }
     c.bars = b;
     for (; at; at = at->next, b++) {
-        *b = (struct eco_chart_bar){text(ctx, at, "label"),  number(at, "value"),
-                                    number(at, "lo"),        number(at, "hi"),
+        *b = (struct eco_chart_bar){text(ctx, at, "label"), number(at, "value"),
+                                    number(at, "lo"),       number(at, "hi"),
                                     truth(at, "highlight"), truth(at, "measured")};
     }
     return eco_chart_svg_bars(&c, out, err);
