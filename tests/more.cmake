@@ -101,3 +101,9 @@ if(TARGET ecocompute-openai)
            --helper $<TARGET_FILE:ecocompute-openai>)
   set_tests_properties(cli/openai_worker PROPERTIES LABELS cli TIMEOUT 300)
 endif()
+
+foreach(worker transformers vllm) # with stand-ins for their packages
+  add_test(NAME cli/worker_${worker}
+           COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/python_workers.py ${worker})
+  set_tests_properties(cli/worker_${worker} PROPERTIES LABELS cli TIMEOUT 300)
+endforeach()

@@ -1,122 +1,142 @@
 #!/usr/bin/env python3
 """ecocompute worker for Hugging Face transformers and bitsandbytes.
 
-Speaks the line protocol of docs/measuring.md on standard input and output. Precisions: FP16, BF16,
+Speaks the line protocol of docs/workers.md on standard input and output. Precisions: FP16, BF16,
 FP32, NF4, NF4-DQ (double quantization), INT8-MIXED (LLM.int8(), outlier threshold 6.0) and
-INT8-PURE (threshold 0.0): the backend of the published data set.
+INT8-PURE (threshold 0.0): the backend of the published data set; GPTQ-INT4 and AWQ-INT4 for models
+that are stored so (--arm-model).
 
     ecocompute measure MODEL --workload 'worker:python3 workers/transformers_worker.py' \
         --precision FP16,NF4
 
-Greedy decoding of a fixed prompt; every sequence generates exactly the tokens asked for. Whatever
-libraries print goes to standard error: standard output belongs to the protocol.
+Greedy decoding of a fixed prompt; every sequence generates exactly the tokens asked for.
 """
 import argparse
 import gc
-import json
-import os
-import select
 import sys
 import time
 
-PROMPT = "The future of energy efficient computing is"
+import eco_worker
+from eco_worker import Fault
+
 # versions that the sessions of data/measurements used
 PUBLISHED = {
     "torch": ("2.1.0", "2.10.0", "2.11.0", "2.12.0", "2.4", "2.4.1", "2.5.1", "2.6.0"),
     "transformers": ("4.36.0", "4.37", "4.46.3", "4.47.0", "4.48.0", "4.50.0", "4.57.6", "5.9.0"),
     "bitsandbytes": ("0.41.3", "0.43.3", "0.45.0", "0.45.3", "0.45.5", "0.49.2"),
 }
-
-
-class Channel:
-    """JSON lines on the real standard output, which nothing else may use."""
-
-    def __init__(self):
-        self.out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-        os.dup2(2, 1)
-        sys.stdout = sys.stderr
-        self.source = sys.stdin.buffer.raw
-        self.pending = b""
-
-    def say(self, **event):
-        self.out.write(json.dumps(event, allow_nan=False) + "\n")
-        self.out.flush()
-
-    def _take(self):
-        line, found, rest = self.pending.partition(b"\n")
-        if not found:
-            return None
-        self.pending = rest
-        return json.loads(line)
-
-    def request(self):
-        """The next request, or None at the end of the input."""
-        while True:
-            request = self._take()
-            if request is not None:
-                return request
-            more = self.source.read(65536)
-            if not more:
-                return None
-            self.pending += more
-
-    def stop_asked(self):
-        """True when "stop" has come: the only request there is during a window."""
-        while select.select([self.source], [], [], 0)[0]:
-            more = self.source.read(65536)
-            if not more:
-                return True
-            self.pending += more
-        request = self._take()
-        return request is not None and request.get("op") in ("stop", "exit")
+FLOATS = ("FP16", "BF16", "FP32")
+BITSANDBYTES = ("NF4", "NF4-DQ", "INT8-MIXED", "INT8-PURE")
+STORED = {"GPTQ-INT4": "gptq", "AWQ-INT4": "awq"}  # and the word for it in config.json
+# oldest compute capability whose kernels do this arithmetic
+NEEDS = {"BF16": (8, 0), "INT8-MIXED": (7, 5), "INT8-PURE": (7, 5), "NF4": (6, 0),
+         "NF4-DQ": (6, 0), "AWQ-INT4": (7, 5), "GPTQ-INT4": (6, 0)}
 
 
 def quantization(precision):
-    """The bitsandbytes settings of a precision; None for the float ones."""
+    """The bitsandbytes settings of a precision; None for the others."""
+    if precision not in BITSANDBYTES:
+        return None
+    import bitsandbytes  # noqa: F401  transformers says less clearly that it is missing
     import torch
     from transformers import BitsAndBytesConfig
     if precision in ("NF4", "NF4-DQ"):
         return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4",
                                   bnb_4bit_compute_dtype=torch.float16,
                                   bnb_4bit_use_double_quant=precision == "NF4-DQ")
-    if precision in ("INT8-MIXED", "INT8-PURE"):
-        return BitsAndBytesConfig(load_in_8bit=True,
-                                  llm_int8_threshold=6.0 if precision == "INT8-MIXED" else 0.0)
-    return None
+    return BitsAndBytesConfig(load_in_8bit=True,
+                              llm_int8_threshold=6.0 if precision == "INT8-MIXED" else 0.0)
 
 
-class Model:
-    """One loaded arm."""
+def check_card(torch, precision):
+    """Refuses what this machine cannot do as arithmetic of that precision. Returns the device."""
+    if precision not in FLOATS + BITSANDBYTES + tuple(STORED):
+        raise Fault("unsupported", "no precision %s here; there are: %s"
+                    % (precision, ", ".join(FLOATS + BITSANDBYTES + tuple(STORED))))
+    if not torch.cuda.is_available():
+        if precision in FLOATS:
+            return "cpu"
+        raise Fault("unsupported", "%s needs a CUDA device, and torch finds none" % precision)
+    have, need = torch.cuda.get_device_capability(), NEEDS.get(precision, (0, 0))
+    if tuple(have) < need:
+        raise Fault("unsupported", "%s needs compute capability %d.%d, this card has %d.%d"
+                    % ((precision,) + need + tuple(have)))
+    return "cuda:0"
 
-    def __init__(self, name, precision, batch, prompt_tokens):
+
+def check_stored(model, name, precision):
+    """A stored quantization is what it is called, and a plain model is plain."""
+    settings = getattr(model.config, "quantization_config", None)
+    if settings is not None and not isinstance(settings, dict):
+        settings = settings.to_dict()
+    method = str((settings or {}).get("quant_method", "none"))
+    bits = (settings or {}).get("bits")
+    want = STORED.get(precision)
+    if want and (want not in method or bits not in (4, None)):
+        raise Fault("unsupported", "'%s' is not stored as %s (%s): name one that is with "
+                    "--arm-model %s=NAME" % (name, precision, method, precision))
+    if precision in FLOATS and settings:
+        raise Fault("unsupported", "'%s' is stored quantized (%s): it is no %s baseline"
+                    % (name, method, precision))
+
+
+class Worker:
+    engine = "transformers"
+
+    def __init__(self, names):
+        self.names = names
+        self.model = None
+
+    def versions(self):
+        """What the report says about the software; an absent package is left out."""
+        found = {"python": sys.version.split()[0]}
+        for name in ("torch", "transformers", "bitsandbytes", "accelerate"):
+            try:
+                found[name] = __import__(name).__version__
+            except ImportError:
+                continue
+        if "torch" in found:
+            import torch
+            if torch.version.cuda:
+                found["torch_cuda"] = torch.version.cuda
+        for name, used in PUBLISHED.items():
+            if name in found and found[name].split("+")[0] not in used:
+                sys.stderr.write("note: %s %s; the published data used %s\n"
+                                 % (name, found[name], ", ".join(used)))
+        return found
+
+    def load(self, request):
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
+        precision = request["precision"]
+        name = self.names.get(precision, request["model"])
+        self.torch, self.batch = torch, request["batch"]
+        self.device = check_card(torch, precision)
         dtypes = {"BF16": torch.bfloat16, "FP32": torch.float32}
-        known = ("FP16", "BF16", "FP32", "NF4", "NF4-DQ", "INT8-MIXED", "INT8-PURE")
-        if precision not in known:
-            raise ValueError("no precision %s here; there are: %s" % (precision, ", ".join(known)))
-        self.torch = torch
-        self.device = "cuda:0" if torch.cuda.is_available() else "cpu"
-        self.batch = batch
+        settings = quantization(precision)
         self.tokenizer = AutoTokenizer.from_pretrained(name)
         self.model = AutoModelForCausalLM.from_pretrained(
             name, torch_dtype=dtypes.get(precision, torch.float16),
-            quantization_config=quantization(precision), device_map={"": self.device})
+            quantization_config=settings, device_map={"": self.device})
+        if settings is None:
+            check_stored(self.model, name, precision)
         self.model.eval()
-        ids = self.tokenizer(PROMPT, return_tensors="pt").input_ids[0].tolist()
-        while len(ids) < prompt_tokens:  # a fixed prompt of the length that was asked for
+        ids = self.tokenizer(eco_worker.PROMPT, return_tensors="pt").input_ids[0].tolist()
+        while len(ids) < request["prompt_tokens"]:  # a fixed prompt of the length asked for
             ids += ids
-        self.prompt = torch.tensor([ids[:prompt_tokens]] * batch, device=self.device)
+        self.prompt = torch.tensor([ids[:request["prompt_tokens"]]] * self.batch,
+                                   device=self.device)
+        return {"memory_bytes": self.memory_bytes()}
 
     def sync(self):
         if self.device != "cpu":
             self.torch.cuda.synchronize()
 
     def generate(self, tokens):
-        """Greedy, exactly `tokens` a sequence. Returns the times at which tokens came."""
-        torch = self.torch
+        """Greedy, exactly `tokens` a sequence."""
         times = []
-        with torch.inference_mode():
+        start = time.monotonic()
+        with self.torch.inference_mode():
             ids, past = self.prompt, None
             for _ in range(tokens):
                 out = self.model(input_ids=ids, past_key_values=past, use_cache=True)
@@ -124,24 +144,27 @@ class Model:
                 ids = out.logits[:, -1:, :].argmax(-1)
                 self.sync()
                 times.append(time.monotonic())
-        return times
+        return (tokens * self.batch, times[0] - start,
+                [b - a for a, b in zip(times, times[1:])])
 
     def perplexity(self, path, seq_len):
-        """Teacher forcing, windows apart, token-weighted: mean nll, tokens, windows."""
+        """Teacher forcing, windows apart, token-weighted."""
         torch = self.torch
         with open(path, encoding="utf-8") as f:
             ids = self.tokenizer(f.read(), return_tensors="pt").input_ids[0]
         total, count, windows = 0.0, 0, 0
         with torch.inference_mode():
             for start in range(0, len(ids) - 1, seq_len):
-                window = ids[start:start + seq_len].to(self.device)
-                if len(window) < 2:
+                part = ids[start:start + seq_len].to(self.device)
+                if len(part) < 2:
                     break
-                logits = self.model(input_ids=window[None]).logits[0, :-1].float()
-                nll = torch.nn.functional.cross_entropy(logits, window[1:], reduction="sum")
+                logits = self.model(input_ids=part[None]).logits[0, :-1].float()
+                nll = torch.nn.functional.cross_entropy(logits, part[1:], reduction="sum")
                 total += float(nll)
-                count += len(window) - 1
+                count += len(part) - 1
                 windows += 1
+        if not count:
+            raise Fault("invalid_content", "'%s' holds fewer than two tokens" % path)
         return total / count, count, windows
 
     def memory_bytes(self):
@@ -149,89 +172,21 @@ class Model:
             return int(self.model.get_memory_footprint())
         return int(self.torch.cuda.memory_allocated())
 
-
-def versions():
-    """What the report says about the software; an absent package is left out."""
-    found = {"python": sys.version.split()[0]}
-    for name in ("torch", "transformers", "bitsandbytes", "accelerate"):
-        try:
-            found[name] = __import__(name).__version__
-        except ImportError:
-            continue
-    if "torch" in found:
-        import torch
-        if torch.version.cuda:
-            found["torch_cuda"] = torch.version.cuda
-    for name, used in PUBLISHED.items():
-        if name in found and found[name].split("+")[0] not in used:
-            sys.stderr.write("note: %s %s; the published data used %s\n"
-                             % (name, found[name], ", ".join(used)))
-    return found
-
-
-def window(channel, model, request):
-    """A warm-up or a measured window."""
-    done = 0
-    channel.say(event="window_begin", t_mono_ns=time.monotonic_ns())
-    for i in range(request["iterations"]):
-        start = time.monotonic()
-        times = model.generate(request["tokens"])
-        tokens = request["tokens"] * model.batch
-        done += tokens
-        channel.say(event="iteration", iteration=i, tokens=tokens, ttft_s=times[0] - start,
-                    intervals_s=[b - a for a, b in zip(times, times[1:])])
-        if channel.stop_asked():
-            break
-    channel.say(event="window_end", tokens=done, sequences=model.batch,
-                t_mono_ns=time.monotonic_ns())
-
-
-def unload():
-    gc.collect()
-    try:
-        import torch
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-    except ImportError:
-        pass
-
-
-def serve(channel):
-    model = None
-    channel.say(event="ready", protocol=1, engine="transformers", versions=versions())
-    while True:
-        request = channel.request()
-        op = request["op"] if request else "exit"
-        if op == "exit":
+    def unload(self):
+        if self.model is None:
             return
-        if op == "load":
-            model = None
-            unload()
-            model = Model(request["model"], request["precision"], request["batch"],
-                          request["prompt_tokens"])
-            channel.say(event="loaded", weights="real", memory_bytes=model.memory_bytes())
-        elif op in ("warmup", "window"):
-            window(channel, model, request)
-        elif op == "perplexity":
-            nll, tokens, windows = model.perplexity(request["path"], request["seq_len"])
-            channel.say(event="perplexity", mean_nll=nll, tokens=tokens, windows=windows)
-        elif op == "unload":
-            model = None
-            unload()
-            channel.say(event="unloaded")
+        self.model = None
+        gc.collect()
+        if self.torch.cuda.is_available():
+            self.torch.cuda.empty_cache()
 
 
 def main():
-    argparse.ArgumentParser(description=__doc__.split("\n", 1)[0]).parse_args()
-    channel = Channel()
-    try:
-        serve(channel)
-    except Exception as fault:  # pylint: disable=broad-except
-        # whatever went wrong, the other side must hear of it; the traceback goes to the log
-        import traceback
-        traceback.print_exc()
-        channel.say(event="error", message="%s: %s" % (type(fault).__name__, fault))
-        sys.exit(1)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--arm-model", default="", metavar="PRECISION=NAME,…",
+                        help="another model for a precision: one that is stored quantized")
+    args = parser.parse_args()
+    sys.exit(eco_worker.serve(Worker(eco_worker.values(args.arm_model))))
 
 
 if __name__ == "__main__":
