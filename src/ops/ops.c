@@ -125,7 +125,7 @@ const struct eco_op eco_ops[] = {
                  "ecocompute replay --power trace.csv --column power_draw_w --profile 'RTX 3090' "
                  "--json\n"},
     {ROW(report, "build, validate, show and share energy.json"), .path = "/v1/reports",
-     .view = eco_view_report,
+     .view = eco_view_report, .says_no = eco_report_says_no,
      .about =
          "build: a report derived from the data set. validate: exit 0 valid, 3 not, with the JSON "
          "pointer and the reason on stderr. show, markdown: for people. share: a link that holds "

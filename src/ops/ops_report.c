@@ -7,6 +7,7 @@
 #include "eco_published.h"
 #include "fallback.h"
 #include "report/report.h"
+#include "report_actions.h"
 #include "runs.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static int input_document(struct eco_ctx *ctx, const struct eco_args_report *a, 
     return ctx->read_file(ctx, a->file, out, err);
 }
 
-static int keep(struct eco_ctx *ctx, struct eco_buf *b, const char **out, struct eco_err *err)
+int eco_report_keep(struct eco_ctx *ctx, struct eco_buf *b, const char **out, struct eco_err *err)
 {
     *out = eco_buf_ok(b) ? eco_arena_strdup(ctx->arena, eco_buf_str(b), b->len) : NULL;
     eco_buf_done(b);
@@ -129,7 +130,7 @@ static int build(struct eco_ctx *ctx, const struct eco_args_report *a, struct ec
         return rc;
     }
     out->valid = true;
-    return keep(ctx, &text, &out->document, err);
+    return eco_report_keep(ctx, &text, &out->document, err);
 }
 
 static int transform(struct eco_ctx *ctx, const struct eco_args_report *a,
@@ -151,7 +152,7 @@ static int transform(struct eco_ctx *ctx, const struct eco_args_report *a,
         eco_buf_done(&b);
         return rc;
     }
-    rc = keep(ctx, &b, &out->document, err);
+    rc = eco_report_keep(ctx, &b, &out->document, err);
     if (rc == 0 && eco_str_ieq(what, strlen(what), "share")) {
         out->link = eco_arena_strdup(ctx->arena, out->document, strlen(out->document) - 1);
     }
@@ -159,43 +160,85 @@ static int transform(struct eco_ctx *ctx, const struct eco_args_report *a,
     return rc;
 }
 
+static bool is(const struct eco_args_report *a, const char *action)
+{
+    return eco_str_ieq(a->action, strlen(a->action), action);
+}
+
+/* A link on the command line, where a file name may stand too. */
 static bool looks_like_link(const char *s)
 {
     return s && (strstr(s, "overlay=") || strncmp(s, "http", 4) == 0);
 }
 
-static int run_action(struct eco_ctx *ctx, const struct eco_args_report *a,
-                      struct eco_res_report *out, struct eco_err *err)
+/* What came from a file or from standard input: a report is JSON, anything else must be a link. */
+static struct eco_str trimmed(struct eco_str text)
 {
-    const char *what = a->action;
+    while (text.len && strchr(" \t\r\n", text.s[text.len - 1]))
+        text.len--;
+    while (text.len && strchr(" \t\r\n", text.s[0])) {
+        text.s++;
+        text.len--;
+    }
+    return text;
+}
+
+static int overlay_any(struct eco_ctx *ctx, const struct eco_args_report *a,
+                       struct eco_res_report *out, struct eco_err *err)
+{
     struct eco_str text = {NULL, 0};
-    if (eco_str_ieq(what, strlen(what), "build")) {
-        return build(ctx, a, out, err);
-    }
-    if (eco_str_ieq(what, strlen(what), "schema")) {
-        struct eco_buf b = ECO_BUF_INIT;
-        eco_report_schema_json(&b);
-        out->valid = true;
-        return keep(ctx, &b, &out->document, err);
-    }
-    bool link = eco_str_ieq(what, strlen(what), "overlay") &&
-                (looks_like_link(a->file) || looks_like_link(a->document));
-    if (link) {
-        const char *s = looks_like_link(a->document) ? a->document : a->file;
-        text = (struct eco_str){s, strlen(s)};
+    if (!a->document && looks_like_link(a->file)) {
+        text = (struct eco_str){a->file, strlen(a->file)};
         return overlay(ctx, &text, false, out, err);
     }
     int rc = input_document(ctx, a, &text, err);
     if (rc) {
         return rc;
     }
-    if (eco_str_ieq(what, strlen(what), "validate")) {
-        return validate(ctx, &text, out, err);
+    struct eco_str core = trimmed(text);
+    bool report = core.len == 0 || *core.s == '{' || *core.s == '[' || !looks_like_link(core.s);
+    return overlay(ctx, report ? &text : &core, report, out, err);
+}
+
+static int run_text_action(struct eco_ctx *ctx, const struct eco_args_report *a,
+                           struct eco_res_report *out, struct eco_err *err)
+{
+    struct eco_str text = {NULL, 0};
+    int rc = input_document(ctx, a, &text, err);
+    if (rc) {
+        return rc;
     }
-    if (eco_str_ieq(what, strlen(what), "overlay")) {
-        return overlay(ctx, &text, true, out, err);
+    return is(a, "validate")  ? validate(ctx, &text, out, err)
+           : is(a, "sign")    ? eco_report_do_sign(ctx, a, &text, out, err)
+           : is(a, "verify")  ? eco_report_do_verify(ctx, a, &text, out, err)
+           : is(a, "compare") ? eco_report_do_compare(ctx, a, &text, out, err)
+           : is(a, "import")  ? eco_report_do_import(ctx, a, &text, out, err)
+                              : transform(ctx, a, &text, out, err);
+}
+
+static int run_action(struct eco_ctx *ctx, const struct eco_args_report *a,
+                      struct eco_res_report *out, struct eco_err *err)
+{
+    if (is(a, "build")) {
+        return build(ctx, a, out, err);
     }
-    return transform(ctx, a, &text, out, err);
+    if (is(a, "schema")) {
+        struct eco_buf b = ECO_BUF_INIT;
+        eco_report_schema_json(&b);
+        out->valid = true;
+        return eco_report_keep(ctx, &b, &out->document, err);
+    }
+    if (is(a, "keygen")) {
+        return eco_report_do_keygen(ctx, a, out, err);
+    }
+    return is(a, "overlay") ? overlay_any(ctx, a, out, err) : run_text_action(ctx, a, out, err);
+}
+
+/* Two reports that may not be compared: done, and the answer is no. */
+bool eco_report_says_no(const void *result)
+{
+    const struct eco_res_report *r = result;
+    return r->aspects.n && !r->valid;
 }
 
 int eco_run_report(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)

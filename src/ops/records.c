@@ -272,6 +272,33 @@ static const struct eco_field fields_point[] = {
 const struct eco_record eco_rec_point = {"OverlayPoint", fields_point, ECO_COUNT(fields_point),
                                          sizeof(struct eco_res_point), NULL};
 
+#define REC struct eco_res_report_row
+static const struct eco_field fields_report_row[] = {
+#include "records/rec_report_row.def"
+};
+#undef REC
+const struct eco_record eco_rec_report_row = {"ReportDifference", fields_report_row,
+                                              ECO_COUNT(fields_report_row),
+                                              sizeof(struct eco_res_report_row), NULL};
+
+#define REC struct eco_res_report_aspect
+static const struct eco_field fields_report_aspect[] = {
+#include "records/rec_report_aspect.def"
+};
+#undef REC
+const struct eco_record eco_rec_report_aspect = {"ReportAspect", fields_report_aspect,
+                                                 ECO_COUNT(fields_report_aspect),
+                                                 sizeof(struct eco_res_report_aspect), NULL};
+
+#define REC struct eco_res_import_row
+static const struct eco_field fields_import_row[] = {
+#include "records/rec_import_row.def"
+};
+#undef REC
+const struct eco_record eco_rec_import_row = {"ImportRow", fields_import_row,
+                                              ECO_COUNT(fields_import_row),
+                                              sizeof(struct eco_res_import_row), NULL};
+
 #define REC struct eco_res_report
 static const struct eco_field fields_report[] = {
 #include "records/rec_report.def"

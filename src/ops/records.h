@@ -111,6 +111,15 @@ struct eco_res_issue {
 struct eco_res_point {
 #include "records/rec_point.def"
 };
+struct eco_res_report_row {
+#include "records/rec_report_row.def"
+};
+struct eco_res_report_aspect {
+#include "records/rec_report_aspect.def"
+};
+struct eco_res_import_row {
+#include "records/rec_import_row.def"
+};
 struct eco_res_report {
 #include "records/rec_report.def"
 };
@@ -240,6 +249,9 @@ extern const struct eco_record eco_rec_model_row;
 extern const struct eco_record eco_rec_models;
 extern const struct eco_record eco_rec_issue;
 extern const struct eco_record eco_rec_point;
+extern const struct eco_record eco_rec_report_row;
+extern const struct eco_record eco_rec_report_aspect;
+extern const struct eco_record eco_rec_import_row;
 extern const struct eco_record eco_rec_report;
 extern const struct eco_record eco_rec_ask_params;
 extern const struct eco_record eco_rec_ask_size;

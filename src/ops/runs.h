@@ -32,6 +32,7 @@ ECO_RUN(run_ask);
 bool eco_ask_says_no(const void *result);
 /* ops_report.c */
 ECO_RUN(run_report);
+bool eco_report_says_no(const void *result); /* compare: two boundaries */
 /* ops_audit.c */
 ECO_RUN(run_audit);
 bool eco_audit_says_no(const void *result); /* a finding reaches fail_on */

@@ -204,6 +204,8 @@ void eco_view_report(struct eco_doc *d, const void *result)
     const struct eco_res_report *r = result;
     if (r->written) {
         eco_doc_text(d, ECO_TONE_PLAIN, "wrote %s", r->written);
+    } else if (eco_view_report_answer(d, r)) {
+        return;
     } else if (r->document && d->kind == ECO_DOC_HTML) {
         eco_doc_pre(d, r->document);
     } else if (r->document) {

@@ -44,6 +44,7 @@ struct eco_chart_series {
     const struct eco_chart_mark *marks;
     size_t mark_count;
     bool highlight;
+    bool loose; /* points only: of several sessions or models */
 };
 
 /* Nothing but measurements: change of energy per token over model size. */

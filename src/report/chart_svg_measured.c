@@ -90,7 +90,7 @@ static void put_axes(const struct frame *f)
 /* A line between two repeated pairs is full; one that leans on a single trial is faded. */
 static void put_lines(const struct frame *f, const struct eco_chart_series *s)
 {
-    for (size_t i = 1; i < s->mark_count; i++) {
+    for (size_t i = 1; i < s->mark_count && !s->loose; i++) {
         const struct eco_chart_mark *a = &s->marks[i - 1], *b = &s->marks[i];
         eco_buf_puts(f->out, a->n >= 2 && b->n >= 2 ? "<g>" : "<g opacity=\".45\">");
         eco_svg_line(f->out, px(f, a->params_b), py(f, a->delta_pct), px(f, b->params_b),

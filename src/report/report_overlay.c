@@ -171,6 +171,36 @@ static void percent_decode(const char *s, size_t len, struct eco_buf *out)
     }
 }
 
+static bool printable(const char *s)
+{
+    for (; *s; s++) {
+        if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+/* A link says these things and no others: what else it claims would be believed unseen. "s", a
+ * free note that the published pages pass over, is passed over here too. */
+static int known_members(const struct eco_json *o, struct eco_err *err)
+{
+    static const char *const known[] = {
+        "m",        "N",         "a",     "p",          "e",
+        "b",        "g",         "s",     "model_name", "params_b",
+        "gpu_arch", "precision", "basis", "gpu",        "vs_fp16_energy_pct"};
+    for (const struct eco_json *v = o->child; v; v = v->next) {
+        bool found = false;
+        for (size_t i = 0; !found && i < sizeof(known) / sizeof(known[0]); i++)
+            found = strlen(known[i]) == v->key_len && memcmp(known[i], v->key, v->key_len) == 0;
+        if (!found)
+            return eco_err_set(err, ECO_E_CONTENT, "overlay",
+                               "the link has a field '%.40s', which share links do not have: it is "
+                               "not from the published encoder, and is not believed",
+                               printable(v->key) ? v->key : "(not printable)");
+    }
+    return 0;
+}
+
 static int read_blob(const char *blob, size_t len, struct eco_report_points *points,
                      struct eco_err *err)
 {
@@ -196,8 +226,9 @@ static int read_blob(const char *blob, size_t len, struct eco_report_points *poi
         .gpu = first_of(o, "g", "gpu"),
         .gpu_else = eco_json_get(o, "a"),
     };
-    rc = o->type == ECO_JSON_OBJECT ? add_point(points, &m, err)
+    rc = o->type == ECO_JSON_OBJECT ? known_members(o, err)
                                     : refuse(err, "overlay", "the overlay is no JSON object");
+    rc = rc ? rc : add_point(points, &m, err);
     eco_json_done(&doc);
     return rc;
 }

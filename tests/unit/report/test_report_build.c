@@ -6,6 +6,7 @@
 #include "samples.h"
 
 #include "report/report.h"
+#include "report/sign.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -155,6 +156,25 @@ static void save(const char *dir, const char *name, const struct eco_buf *b, str
     eco_buf_printf(list, " %s", path);
 }
 
+/* A signed report, where libsodium is there to sign it. */
+static void save_signed(const char *dir, struct eco_buf *files)
+{
+    struct eco_sign_key key;
+    struct eco_buf plain = ECO_BUF_INIT, out = ECO_BUF_INIT;
+    if (eco_sign_keygen(&key, NULL) != 0) {
+        print_message("SKIPPED: no libsodium, no signed report is judged\n");
+        return;
+    }
+    sample_measured(&sample, ECO_PREC_INT8_MIXED);
+    build(&plain);
+    assert_int_equal(eco_report_sign(plain.data, plain.len, &key, &out, NULL), 0);
+    assert_int_equal(eco_report_validate(out.data, out.len, &check, NULL), 0);
+    assert_int_equal(check.advice_count, 0);
+    save(dir, "both-signed.json", &out, files);
+    eco_buf_done(&plain);
+    eco_buf_done(&out);
+}
+
 static void test_independent_validator_agrees(void **state)
 {
     (void)state;
@@ -173,6 +193,7 @@ static void test_independent_validator_agrees(void **state)
             save(dir, name, &out, &files);
         }
     }
+    save_signed(dir, &files);
     sample_measured(&sample, ECO_PREC_NF4);
     build(&out);
     spoil(&out, "\"basis\": \"measured\"", "\"basis\": \"Measured\"");

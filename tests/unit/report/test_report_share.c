@@ -335,6 +335,33 @@ static void test_links_in_every_form(void **state)
     }
 }
 
+/* A field that share links do not have is a claim nobody checked: the link is refused, by name. */
+static void test_invented_fields(void **state)
+{
+    (void)state;
+    static const char *const blobs[] = {
+        "{\"N\":7,\"e\":1,\"verified\":true}",
+        "{\"N\":7,\"e\":-60,\"signature\":{\"algorithm\":\"ed25519\"}}",
+        "{\"N\":7,\"e\":1,\"boundary\":\"wall\"}",
+        "{\"N\":7,\"e\":1,\"n\":500}",
+        "{\"N\":7,\"e\":1,\"\\u001b[31m\":1}",
+    };
+    for (size_t i = 0; i < sizeof(blobs) / sizeof(blobs[0]); i++) {
+        struct eco_buf link = ECO_BUF_INIT;
+        struct eco_report_points points = {0};
+        eco_buf_puts(&link, "https://quantenergy.tech/?tab=run&overlay=");
+        eco_base64url_encode(&link, blobs[i], strlen(blobs[i]));
+        assert_int_equal(eco_report_overlay(link.data, link.len, &points, NULL), 0);
+        assert_int_equal(points.count, 0);
+        assert_int_equal(points.refused, 1);
+        if (!strstr(points.first_refusal, "which share links do not have") ||
+            strchr(points.first_refusal, 0x1b))
+            fail_msg("%s: %s", blobs[i], points.first_refusal);
+        eco_report_points_done(&points);
+        eco_buf_done(&link);
+    }
+}
+
 static void test_limits(void **state)
 {
     (void)state;
@@ -360,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_python_floats),
         cmocka_unit_test(test_links_in_every_form),
+        cmocka_unit_test(test_invented_fields),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
