@@ -107,3 +107,6 @@ foreach(worker transformers vllm) # with stand-ins for their packages
            COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/python_workers.py ${worker})
   set_tests_properties(cli/worker_${worker} PROPERTIES LABELS cli TIMEOUT 300)
 endforeach()
+
+add_test(NAME cli/worker_env COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/worker_env.py)
+set_tests_properties(cli/worker_env PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
