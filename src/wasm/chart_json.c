@@ -151,6 +151,7 @@ static int draw_measured(struct eco_ctx *ctx, const struct eco_json *json, struc
     for (; rc == 0 && at; at = at->next, s++) {
         s->label = text(ctx, at, "label");
         s->highlight = truth(at, "highlight");
+        s->loose = truth(at, "loose");
         rc = marks(ctx, at, "marks", &s->marks, &s->mark_count, err);
     }
     return rc ? rc : eco_chart_svg_measured(&c, out, err);

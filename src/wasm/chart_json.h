@@ -2,7 +2,7 @@
  * Charts for the page, from JSON. Kinds and what they take:
  *   estimate {"args": {...}, "points": [mark...]}   the crossover chart of an estimate, with overlays
  *   optimize {"args": {...}}                        the energy-latency chart of a search
- *   measured {title, subtitle, source, series: [{label, highlight, marks: [...]}]}
+ *   measured {title, subtitle, source, series: [{label, highlight, loose, marks}]}
  *   bars     {title, subtitle, source, unit, bars: [{label, value, lo, hi, highlight, measured}]}
  *   power    {title, subtitle, source, t_s, power_w, idle_w, windows: [{start_s, end_s, label}]}
  * mark: {params_b, delta_pct, n, label}. Absent numbers leave a part out; a member of the wrong

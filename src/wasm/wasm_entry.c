@@ -76,12 +76,36 @@ EXPORT("out_len") size_t eco_wasm_out_len(void)
     return out.len;
 }
 
-/** Every operation with its parameters: names, kinds, ranges, choices, defaults, help. */
+static void add_choice(void *to, const char *choice)
+{
+    eco_jw_str(to, choice);
+}
+
+/* The choices that the JSON Schema of the parameters leaves out: {"gpu": "@gpu", ...}. */
+static void put_lists(const struct eco_op *op, struct eco_json_writer *w)
+{
+    eco_jw_object(w);
+    for (size_t i = 0; i < op->n_params; i++) {
+        const struct eco_param *p = &op->params[i];
+        if (p->choices && p->choices[0] == '@') {
+            eco_jw_kv_str(w, p->name, p->choices);
+        }
+    }
+    eco_jw_object_end(w);
+}
+
+/**
+ * {"operations": [{name, summary, about, parameters, lists}], "lists": {"@gpu": [...], ...}}:
+ * names, kinds, ranges, choices, defaults and help of every parameter.
+ */
 EXPORT("schema") int eco_wasm_schema(void)
 {
+    static const char *const lists[] = {"@arch", "@gpu", "@model", "@precision", "@region"};
     struct eco_json_writer w;
     eco_buf_clear(&out);
     eco_jw_init(&w, &out, 0);
+    eco_jw_object(&w);
+    eco_jw_key(&w, "operations");
     eco_jw_array(&w);
     for (size_t i = 0; i < eco_ops_count; i++) {
         const struct eco_op *op = &eco_ops[i];
@@ -91,18 +115,34 @@ EXPORT("schema") int eco_wasm_schema(void)
         eco_jw_kv_str(&w, "about", op->about);
         eco_jw_key(&w, "parameters");
         eco_params_schema(op, false, &w);
+        eco_jw_key(&w, "lists");
+        put_lists(op, &w);
         eco_jw_object_end(&w);
     }
     eco_jw_array_end(&w);
+    eco_jw_key(&w, "lists");
+    eco_jw_object(&w);
+    for (size_t i = 0; i < ECO_COUNT(lists); i++) {
+        struct eco_param p = {.choices = lists[i]};
+        eco_jw_key(&w, lists[i]);
+        eco_jw_array(&w);
+        eco_args_each_choice(&p, add_choice, &w);
+        eco_jw_array_end(&w);
+    }
+    eco_jw_object_end(&w);
+    eco_jw_object_end(&w);
     return 0;
 }
 
+/* As eco_clock_iso8601, which needs the machine's clock beside it. */
 static void timestamp(int64_t unix_ms, char text[32])
 {
     time_t s = (time_t)(unix_ms / 1000);
     struct tm tm;
-    if (!gmtime_r(&s, &tm) || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
-        snprintf(text, 32, "%lld", (long long)unix_ms);
+    text[0] = '\0';
+    if (gmtime_r(&s, &tm)) {
+        snprintf(text, 32, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900, tm.tm_mon + 1,
+                 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(unix_ms % 1000));
     }
 }
 
