@@ -16,7 +16,7 @@
 #define ECO_COMPARE_MAX_ROWS 10
 #define ECO_COMPARE_TEXT 160
 
-/* Something around the numbers: boundary, protocol, software … "not stated" where a file is mute. */
+/* Around the numbers: boundary, protocol, software … "not stated" where a file is mute. */
 struct eco_compare_aspect {
     const char *name; /* static */
     char a[ECO_COMPARE_TEXT], b[ECO_COMPARE_TEXT];

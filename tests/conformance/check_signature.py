@@ -64,9 +64,9 @@ def main():
     if done.returncode:
         print("openssl cannot sign with our key:", done.stderr)
         return 1
-    plain["signature"] = {
-        "algorithm": "ed25519", "public_key": signature["public_key"],
-        "value": base64.urlsafe_b64encode((folder / "theirs.sig").read_bytes()).decode().rstrip("=")}
+    theirs = base64.urlsafe_b64encode((folder / "theirs.sig").read_bytes()).decode()
+    plain["signature"] = {"algorithm": "ed25519", "public_key": signature["public_key"],
+                          "value": theirs.rstrip("=")}
     (folder / "foreign.json").write_text(json.dumps(plain, indent=1), encoding="utf-8")
     return 0
 
