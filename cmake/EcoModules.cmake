@@ -56,7 +56,7 @@ function(eco_add_program)
   if(sources)
     add_executable(ecocompute ${sources})
     eco_flags(ecocompute)
-    target_link_libraries(ecocompute PRIVATE eco_ops eco_report eco_model eco_power eco_dataset
+    target_link_libraries(ecocompute PRIVATE eco_mcp eco_ops eco_report eco_model eco_power eco_dataset
                           eco_core eco_base m ${CMAKE_DL_LIBS})
   endif()
 endfunction()

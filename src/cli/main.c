@@ -7,6 +7,7 @@
 #include "batch_file.h"
 #include "complete.h"
 #include "help.h"
+#include "mcp_hook.h"
 #include "ops/args.h"
 #include "ops/doc.h"
 #include "ops/native_host.h"
@@ -287,6 +288,7 @@ int main(int argc, char **argv)
     struct eco_ctx ctx;
     eco_arena_init(&arena, ARENA_LIMIT);
     eco_host_init(&ctx, &arena);
+    ctx.serve_mcp = cli_mcp;
     int status = dispatch(argc, argv, &ctx);
     eco_arena_done(&arena);
     return status;

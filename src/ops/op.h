@@ -162,6 +162,8 @@ struct eco_ctx {
     /* Writes a whole file or nothing; NULL where there are no files. */
     int (*write_file)(const char *path, const void *bytes, size_t len, bool force,
                       struct eco_err *err);
+    /* Serves MCP over standard input and output; NULL: not in this program. */
+    int (*serve_mcp)(struct eco_ctx *ctx, const void *args, struct eco_err *err);
     bool want_chart; /* views and --svg need chart data; JSON does not */
     int64_t now_unix_ms;
     void (*timestamp)(int64_t unix_ms, char out[32]); /* ISO 8601; NULL: the epoch is written */

@@ -85,7 +85,7 @@ const struct eco_op eco_ops[] = {
                  "ecocompute audit --name requirements.txt --text 'torch==2.9.0.dev20260101' "
                  "--format sarif\n"},
     {ROW(measure, "measure on this machine; without a power source, answer from the data"),
-     .tool = NULL, .view = eco_view_measure,
+     .tool = "measure_energy", .view = eco_view_measure,
      .about =
          "With --workload (worker:COMMAND or builtin) and a power source: the baseline and the "
          "precisions in balanced order, with the change and its range; docs/measuring.md. "
@@ -161,6 +161,13 @@ const struct eco_op eco_ops[] = {
      .about = "Without options: refits the published curves and prints the default predictor's "
               "hyper-parameters. --check: leaves data out and reports errors and coverage.",
      .examples = "ecocompute fit\n"},
+    {ROW(mcp, "the operations as tools of an assistant (Model Context Protocol)"),
+     .view = eco_view_mcp,
+     .about =
+         "JSON-RPC over standard input and output: tools, resources and prompts for Claude, Cursor "
+         "and other clients; docs/mcp.md says how to set them up. Opens no file for a client and "
+         "measures nothing unless --allow-measure.",
+     .examples = "ecocompute mcp --check\n"},
     {ROW(serve, "the HTTP API, the page and MCP over HTTP"), .check = eco_check_serve,
      .view = eco_view_serve, .says_no = eco_serve_says_no,
      .about =

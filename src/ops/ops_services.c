@@ -1,8 +1,8 @@
 /*
  * The services: `serve` hands its checked parameters to the helper program that links the network
- * library, as words of a command line, and becomes it.
+ * library, as words of a command line, and becomes it. `mcp` is a hook of the program around us.
  */
-#include "args.h"
+#include "args_words.h"
 #include "base/libexec.h"
 #include "runs.h"
 
@@ -11,61 +11,6 @@
 #include <unistd.h>
 
 #define MAX_PATH 4096
-
-/* A list of names as "a,b". */
-static const char *joined(struct eco_ctx *ctx, const struct eco_strs *list)
-{
-    struct eco_buf b = ECO_BUF_INIT;
-    for (size_t i = 0; i < list->n; i++) {
-        eco_buf_printf(&b, "%s%s", i ? "," : "", list->v[i]);
-    }
-    const char *s = eco_buf_ok(&b) ? eco_arena_strdup(ctx->arena, eco_buf_str(&b), b.len) : NULL;
-    eco_buf_done(&b);
-    return s;
-}
-
-static const char *value_text(struct eco_ctx *ctx, const struct eco_param *p, const void *value)
-{
-    char number[ECO_NUM_MAX];
-    switch (p->type) {
-    case ECO_T_F64:
-        eco_num_format(*(const double *)value, number);
-        return eco_arena_strdup(ctx->arena, number, strlen(number));
-    case ECO_T_I64:
-        return eco_step_fmt(ctx, "%lld", (long long)*(const int64_t *)value);
-    case ECO_T_BOOL:
-        return *(const bool *)value ? "true" : "false";
-    case ECO_T_STR:
-        return *(const char *const *)value;
-    case ECO_T_LIST_STR:
-        return joined(ctx, value);
-    case ECO_T_LIST_F64:
-        break;
-    }
-    return NULL;
-}
-
-/* The parameters that were given, as "--name=value", NULL at the end. */
-static char **words_of(struct eco_ctx *ctx, const struct eco_op *op, const void *args,
-                       char *program)
-{
-    char **words = eco_arena_array(ctx->arena, op->n_params + 2, sizeof(*words));
-    size_t n = 0;
-    if (words) {
-        words[n++] = program;
-    }
-    for (size_t i = 0; words && i < op->n_params; i++) {
-        const struct eco_param *p = &op->params[i];
-        if (eco_args_have(op, args, p->offset)) {
-            const char *v = value_text(ctx, p, (const char *)args + p->offset);
-            words[n] = v ? eco_step_fmt(ctx, "--%s=%s", p->name, v) : NULL;
-            if (!words[n++]) {
-                return NULL;
-            }
-        }
-    }
-    return words;
-}
 
 static int check_serve(struct eco_ctx *ctx, const struct eco_args_serve *a, const char *program,
                        struct eco_res_serve *out, struct eco_err *err)
@@ -111,9 +56,10 @@ int eco_run_serve(struct eco_ctx *ctx, const void *args, void *result, struct ec
     if (rc) {
         return rc;
     }
-    char **words = words_of(ctx, eco_op_find("serve"), args, program);
+    const char *first[] = {program};
+    char **words = eco_args_words(eco_op_find("serve"), args, ctx->arena, first, 1, err);
     if (!words) {
-        return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+        return err->code;
     }
     execv(program, words);
     return eco_err_set(err, ECO_E_IO, "", "cannot start '%.120s': %s", program, strerror(errno));
@@ -133,4 +79,27 @@ int eco_check_serve(const void *args, struct eco_err *err)
         return eco_err_set(err, ECO_E_MISSING, missing, "'tls_cert' and 'tls_key' go together");
     }
     return 0;
+}
+
+int eco_run_mcp(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+{
+    const struct eco_args_mcp *a = args;
+    struct eco_res_mcp *out = result;
+    const char **tools = eco_arena_array(ctx->arena, eco_ops_count, sizeof(*tools));
+    size_t n = 0;
+    if (!tools) {
+        return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+    }
+    for (size_t i = 0; i < eco_ops_count; i++) {
+        if (eco_ops[i].tool && (eco_ops[i].path || a->allow_measure)) {
+            tools[n++] = eco_ops[i].tool;
+        }
+    }
+    out->tools = (struct eco_strs){tools, n};
+    if (a->check) {
+        return 0;
+    }
+    out->served = true;
+    return ctx->serve_mcp ? ctx->serve_mcp(ctx, args, err)
+                          : eco_err_set(err, ECO_E_UNSUPPORTED, "", "'mcp' is a command");
 }

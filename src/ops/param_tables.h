@@ -119,6 +119,12 @@ static const struct eco_param params_engine[] = {
 };
 #undef ARGS
 
+#define ARGS struct eco_args_mcp
+static const struct eco_param params_mcp[] = {
+#include "args/args_mcp.def"
+};
+#undef ARGS
+
 #define ARGS struct eco_args_serve
 static const struct eco_param params_serve[] = {
 #include "args/args_serve.def"

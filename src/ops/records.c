@@ -422,6 +422,14 @@ static const struct eco_field fields_digest[] = {
 const struct eco_record eco_rec_digest = {"DataFile", fields_digest, ECO_COUNT(fields_digest),
                                           sizeof(struct eco_res_digest), NULL};
 
+#define REC struct eco_res_mcp
+static const struct eco_field fields_mcp[] = {
+#include "records/rec_mcp.def"
+};
+#undef REC
+const struct eco_record eco_rec_mcp = {"Mcp", fields_mcp, ECO_COUNT(fields_mcp),
+                                       sizeof(struct eco_res_mcp), NULL};
+
 #define REC struct eco_res_serve
 static const struct eco_field fields_serve[] = {
 #include "records/rec_serve.def"

@@ -165,6 +165,9 @@ struct eco_res_doctor {
 struct eco_res_digest {
 #include "records/rec_digest.def"
 };
+struct eco_res_mcp {
+#include "records/rec_mcp.def"
+};
 struct eco_res_serve {
 #include "records/rec_serve.def"
 };
@@ -266,6 +269,7 @@ extern const struct eco_record eco_rec_track;
 extern const struct eco_record eco_rec_doctor;
 extern const struct eco_record eco_rec_engine_arm, eco_rec_engine;
 extern const struct eco_record eco_rec_digest;
+extern const struct eco_record eco_rec_mcp;
 extern const struct eco_record eco_rec_serve;
 extern const struct eco_record eco_rec_version;
 extern const struct eco_record eco_rec_stats;

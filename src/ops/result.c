@@ -456,14 +456,15 @@ static void param_schema(const struct eco_param *p, struct eco_json_writer *w)
     eco_jw_object_end(w);
 }
 
-void eco_params_schema(const struct eco_op *op, bool native, struct eco_json_writer *w)
+void eco_params_schema_of(const struct eco_op *op, bool (*want)(const struct eco_param *p),
+                          struct eco_json_writer *w)
 {
     eco_jw_object(w);
     eco_jw_kv_str(w, "type", "object");
     eco_jw_key(w, "properties");
     eco_jw_object(w);
     for (size_t i = 0; i < op->n_params; i++) {
-        if (native || !(op->params[i].flags & ECO_PF_NATIVE)) {
+        if (want(&op->params[i])) {
             eco_jw_key(w, op->params[i].name);
             param_schema(&op->params[i], w);
         }
@@ -472,13 +473,29 @@ void eco_params_schema(const struct eco_op *op, bool native, struct eco_json_wri
     eco_jw_key(w, "required");
     eco_jw_array(w);
     for (size_t i = 0; i < op->n_params; i++) {
-        if (op->params[i].flags & ECO_PF_REQUIRED) {
+        if ((op->params[i].flags & ECO_PF_REQUIRED) && want(&op->params[i])) {
             eco_jw_str(w, op->params[i].name);
         }
     }
     eco_jw_array_end(w);
     eco_jw_kv_bool(w, "additionalProperties", false);
     eco_jw_object_end(w);
+}
+
+static bool any_param(const struct eco_param *p)
+{
+    (void)p;
+    return true;
+}
+
+static bool request_param(const struct eco_param *p)
+{
+    return !(p->flags & ECO_PF_NATIVE);
+}
+
+void eco_params_schema(const struct eco_op *op, bool native, struct eco_json_writer *w)
+{
+    eco_params_schema_of(op, native ? any_param : request_param, w);
 }
 
 void eco_error_json(const struct eco_err *err, struct eco_json_writer *w)

@@ -10,6 +10,9 @@ void eco_result_csv(const struct eco_record *rec, const void *result, struct eco
 void eco_result_schema(const struct eco_record *rec, struct eco_json_writer *w);
 /** JSON Schema of an operation's parameters (what an MCP inputSchema and a JSON body take). */
 void eco_params_schema(const struct eco_op *op, bool native, struct eco_json_writer *w);
+/** The same of the parameters that `want` takes. */
+void eco_params_schema_of(const struct eco_op *op, bool (*want)(const struct eco_param *p),
+                          struct eco_json_writer *w);
 /** The error document: {"error": {"code", "message", "param"}}. */
 void eco_error_json(const struct eco_err *err, struct eco_json_writer *w);
 

@@ -22,6 +22,7 @@ bool eco_data_says_no(const void *result); /* `data audit` found an error */
 bool eco_optimize_says_no(const void *result); /* nothing keeps the budgets */
 ECO_RUN(run_optimize);
 /* ops_services.c */
+ECO_RUN(run_mcp);
 ECO_RUN(run_serve);
 int eco_check_serve(const void *args, struct eco_err *err);
 bool eco_serve_says_no(const void *result); /* the helper program is not there */

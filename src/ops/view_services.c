@@ -14,3 +14,15 @@ void eco_view_serve(struct eco_doc *d, const void *result)
     }
     eco_doc_next(d, "ecocompute serve", "start it; Ctrl-C ends it");
 }
+
+void eco_view_mcp(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_mcp *r = result;
+    if (r->served) { /* the output was the protocol's */
+        return;
+    }
+    eco_doc_verdict(d, ECO_TONE_GOOD, "%zu tools over standard input and output", r->tools.n);
+    for (size_t i = 0; i < r->tools.n; i++) {
+        eco_doc_item(d, "%s", r->tools.v[i]);
+    }
+}

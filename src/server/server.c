@@ -139,6 +139,7 @@ int eco_server_new(const struct eco_server_options *o, struct eco_server **out, 
         s->o.now_ns = o->now_ns ? o->now_ns : eco_clock_mono_ns;
         s->started_ns = s->o.now_ns();
         s->n_routes = eco_routes_make(s->route);
+        eco_mcp_init(&s->mcp, &(struct eco_mcp_options){0});
         s->metrics = calloc(1, sizeof(*s->metrics));
         s->limiter = o->rate_per_min > 0 ? eco_limiter_new(o->rate_per_min) : NULL;
         if (!s->metrics || (o->rate_per_min > 0 && !s->limiter)) {

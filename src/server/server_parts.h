@@ -3,6 +3,7 @@
 #define ECO_SERVER_SERVER_PARTS_H
 
 #include "base/json.h"
+#include "mcp/mcp.h"
 #include "ops/op.h"
 #include "server.h"
 
@@ -53,8 +54,10 @@ double eco_limiter_take(struct eco_limiter *l, const unsigned char address[16], 
 /* X(status): the statuses counted apart; anything else is counted as 599. */
 #define ECO_METRIC_STATUSES(X)                                                                     \
     X(200)                                                                                         \
-    X(202) X(204) X(304) X(400) X(401) X(403) X(404) X(405) X(406) X(409) X(413) X(414) X(415)     \
-        X(422) X(429) X(431) X(500) X(501) X(503) X(599)
+    X(202)                                                                                         \
+    X(204)                                                                                         \
+    X(304) X(400) X(401) X(403) X(404) X(405) X(406) X(409) X(413) X(414) X(415) X(422) X(429)     \
+        X(431) X(500) X(501) X(503) X(599)
 
 enum {
 #define X(status) ECO_METRIC_AT_##status,
@@ -104,6 +107,7 @@ struct eco_server {
     struct eco_limiter *limiter; /* NULL: no limit */
     struct eco_metrics *metrics;
     struct eco_pages pages;
+    struct eco_mcp mcp;
     char seed[65]; /* of ETags: SHA-256 over program version and data */
     char data_sha256[65];
     struct eco_buf openapi;
