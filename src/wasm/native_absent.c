@@ -21,6 +21,7 @@ ABSENT(doctor)
 ABSENT(replay)
 ABSENT(track)
 ABSENT(serve)
+ABSENT(mcp)
 
 /* Hooks of those rows; their operations never come to them. */
 #define NEVER_NO(name)                                                                             \
