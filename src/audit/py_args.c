@@ -43,7 +43,7 @@ static struct eco_py_arg literal_item(struct eco_py_flow *f, uint32_t dict, cons
 {
     const struct eco_py_node *n = f->t->nodes;
     struct eco_py_arg found = absent;
-    for (uint32_t c = n[dict].first; c != ECO_PY_NO && f->steps; c = n[c].next, f->steps--) {
+    for (uint32_t c = n[dict].first; c != ECO_PY_NO && eco_py_spend(f, 1); c = n[c].next) {
         struct eco_py_arg a = absent;
         if (n[c].kind == ECO_PY_PAIR) {
             struct eco_py_vals k = eco_py_eval(f, eco_py_child(f->t, c, ECO_PYF_KEY));
@@ -106,9 +106,9 @@ static struct eco_py_arg set_as(struct eco_py_flow *f, const struct eco_py_val *
     name[n + 1 + k] = format[1];
     name[n + 2 + k] = '\0';
     const struct eco_py_symbol *s = eco_py_find(f, v->var_scope, name);
-    for (uint32_t d = s ? s->last : ECO_PY_NO; d != ECO_PY_NO && f->steps; d = f->defs[d].prev) {
+    for (uint32_t d = s ? s->last : ECO_PY_NO; d != ECO_PY_NO && eco_py_spend(f, 1);
+         d = f->defs[d].prev) {
         const struct eco_py_def def = f->defs[d];
-        f->steps--;
         if (def.at <= v->from || (v->to && def.at > v->to)) {
             continue;
         }
@@ -128,9 +128,9 @@ static struct eco_py_arg merged_later(struct eco_py_flow *f, const struct eco_py
     memcpy(name, v->var, n);
     memcpy(name + n, "[*]", 4);
     const struct eco_py_symbol *s = eco_py_find(f, v->var_scope, name);
-    for (uint32_t d = s ? s->last : ECO_PY_NO; d != ECO_PY_NO && f->steps; d = f->defs[d].prev) {
+    for (uint32_t d = s ? s->last : ECO_PY_NO; d != ECO_PY_NO && eco_py_spend(f, 1);
+         d = f->defs[d].prev) {
         const struct eco_py_def def = f->defs[d];
-        f->steps--;
         if (def.at > v->from && (!v->to || def.at <= v->to)) {
             struct eco_py_arg a = in_expression(f, def.node, key);
             if (a.have != ECO_PY_ABSENT) {
@@ -163,8 +163,8 @@ struct eco_py_arg eco_py_call_arg(struct eco_py_flow *f, uint32_t call, const ch
     uint32_t args = eco_py_child(f->t, call, ECO_PYF_ARGUMENTS);
     struct eco_py_arg found = absent;
     int at = 0;
-    for (uint32_t c = args == ECO_PY_NO ? args : n[args].first; c != ECO_PY_NO && f->steps;
-         c = n[c].next, f->steps--) {
+    for (uint32_t c = args == ECO_PY_NO ? args : n[args].first;
+         c != ECO_PY_NO && eco_py_spend(f, 1); c = n[c].next) {
         struct eco_py_arg a = absent;
         if (n[c].kind == ECO_PY_KEYWORD) {
             if (key && eco_py_is(f->t, eco_py_child(f->t, c, ECO_PYF_NAME), key)) {

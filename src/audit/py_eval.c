@@ -160,10 +160,9 @@ uint32_t eco_py_next_call(struct eco_py_flow *f, const char *name, uint32_t *sta
     } else {
         *state = f->defs[*state - 1].prev;
     }
-    if (*state == ECO_PY_NO || f->steps == 0) {
+    if (*state == ECO_PY_NO || !eco_py_spend(f, 1)) {
         return ECO_PY_NO;
     }
-    f->steps--;
     return f->defs[(*state)++].node;
 }
 
@@ -233,7 +232,7 @@ static struct eco_py_vals eval_returns(struct eco_py_flow *f, uint32_t function)
     if (f->t->nodes[function].kind == ECO_PY_LAMBDA) {
         return eco_py_eval(f, eco_py_child(f->t, function, ECO_PYF_BODY));
     }
-    for (uint32_t i = function; i < f->t->nodes[function].last && f->steps; i++, f->steps--) {
+    for (uint32_t i = function; i < f->t->nodes[function].last && eco_py_spend(f, 1); i++) {
         if (f->t->nodes[i].kind == ECO_PY_RETURN && f->t->nodes[i].first != ECO_PY_NO &&
             eco_py_frame(f, i) == function) {
             struct eco_py_vals v = eco_py_eval(f, f->t->nodes[i].first);
@@ -248,7 +247,8 @@ static struct eco_py_vals eval_returns(struct eco_py_flow *f, uint32_t function)
 static struct eco_py_vals element(struct eco_py_flow *f, uint32_t list, uint32_t index)
 {
     uint32_t at = 0;
-    for (uint32_t c = f->t->nodes[list].first; c != ECO_PY_NO; c = f->t->nodes[c].next) {
+    for (uint32_t c = f->t->nodes[list].first; c != ECO_PY_NO && eco_py_spend(f, 1);
+         c = f->t->nodes[c].next) {
         if (f->t->nodes[c].kind != ECO_PY_COMMENT && at++ == index) {
             return eco_py_eval(f, c);
         }
@@ -664,14 +664,50 @@ static struct eco_py_vals eval_node(struct eco_py_flow *f, uint32_t i)
     }
 }
 
-struct eco_py_vals eco_py_eval(struct eco_py_flow *f, uint32_t node)
+/* A result that is kept: only the alternatives that are used. */
+struct eco_py_memo {
+    uint32_t n;
+    bool open;
+    struct eco_py_val v[];
+};
+
+static const struct eco_py_memo busy; /* in the table while its node is being looked into */
+
+static struct eco_py_vals remembered(const struct eco_py_memo *memo)
 {
-    if (node == ECO_PY_NO || f->depth >= ECO_PY_MAX_DEPTH || f->steps < 8) {
+    struct eco_py_vals v = {.n = memo->n, .open = memo->open};
+    if (memo == &busy) { /* a value that depends on itself */
         return unknown();
     }
-    f->steps -= 4;
+    memcpy(v.v, memo->v, memo->n * sizeof(v.v[0]));
+    return v;
+}
+
+static void remember(struct eco_py_flow *f, uint32_t node, const struct eco_py_vals *v)
+{
+    struct eco_py_memo *memo = eco_arena_alloc(f->arena, sizeof(*memo) + v->n * sizeof(v->v[0]));
+    if (memo) {
+        memo->n = v->n;
+        memo->open = v->open;
+        memcpy(memo->v, v->v, v->n * sizeof(v->v[0]));
+    }
+    f->memo[node] = memo;
+}
+
+/* Through functions and their callers one node is asked for again and again, and sometimes on the
+ * way to itself: each is worked out once. */
+struct eco_py_vals eco_py_eval(struct eco_py_flow *f, uint32_t node)
+{
+    if (node == ECO_PY_NO || f->depth >= ECO_PY_MAX_DEPTH || !eco_py_spend(f, 4)) {
+        return unknown();
+    }
+    if (f->memo[node]) {
+        return remembered(f->memo[node]);
+    }
+    f->memo[node] = &busy;
     f->depth++;
     struct eco_py_vals v = eval_node(f, node);
     f->depth--;
+    remember(f, node, &v);
     return v;
 }

@@ -428,7 +428,8 @@ int eco_py_flow_init(struct eco_py_flow *f, const struct eco_py_tree *t, struct 
     *f = (struct eco_py_flow){.t = t, .arena = arena};
     f->steps = 10000 + (uint64_t)t->count * ECO_PY_STEPS_PER_NODE;
     f->scope = eco_arena_array(arena, t->count, sizeof(*f->scope));
-    f->failed = !f->scope;
+    f->memo = eco_arena_array(arena, t->count, sizeof(*f->memo));
+    f->failed = !f->scope || !f->memo;
     for (uint32_t i = 1; !f->failed && i < t->count; i++) {
         uint32_t p = t->nodes[i].parent;
         /* the name of a function or class belongs to what is around it */
@@ -466,9 +467,8 @@ static bool conditional(struct eco_py_flow *f, uint32_t at, uint32_t use, bool *
 {
     bool some = false;
     *excluded = false;
-    for (uint32_t i = f->t->nodes[at].parent; i != ECO_PY_NO && f->steps;
+    for (uint32_t i = f->t->nodes[at].parent; i != ECO_PY_NO && eco_py_spend(f, 1);
          i = f->t->nodes[i].parent) {
-        f->steps--;
         uint8_t kind = f->t->nodes[i].kind;
         if (kind == ECO_PY_FUNCTION || kind == ECO_PY_CLASS) {
             break;
@@ -493,9 +493,9 @@ uint32_t eco_py_reaching(struct eco_py_flow *f, const struct eco_py_symbol *s, u
 {
     uint32_t n = 0;
     *open = false;
-    for (uint32_t d = s->last; d != ECO_PY_NO && n < cap && f->steps; d = f->defs[d].prev) {
+    for (uint32_t d = s->last; d != ECO_PY_NO && n < cap && eco_py_spend(f, 1);
+         d = f->defs[d].prev) {
         const struct eco_py_def *def = &f->defs[d];
-        f->steps--;
         bool excluded = false;
         if (ordered && def->at > f->t->nodes[use].start) {
             continue;

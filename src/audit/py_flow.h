@@ -58,11 +58,13 @@ struct eco_py_arg {
 
 struct eco_py_def;
 struct eco_py_symbol;
+struct eco_py_memo;
 
 struct eco_py_flow {
     const struct eco_py_tree *t;
     struct eco_arena *arena;
-    uint32_t *scope; /* [count]: the scope a node is in */
+    uint32_t *scope;                 /* [count]: the scope a node is in */
+    const struct eco_py_memo **memo; /* [count]: what a node was found to be; NULL: not yet asked */
     struct eco_py_symbol *symbols;
     uint32_t symbols_cap, symbols_count;
     struct eco_py_def *defs;
@@ -71,6 +73,14 @@ struct eco_py_flow {
     int depth;
     bool failed; /* out of memory */
 };
+
+/** Takes `n` of the work left; false, for good, when it is used up: the caller stops there. */
+static inline bool eco_py_spend(struct eco_py_flow *f, uint64_t n)
+{
+    bool enough = f->steps >= n;
+    f->steps = enough ? f->steps - n : 0;
+    return enough;
+}
 
 int eco_py_flow_init(struct eco_py_flow *f, const struct eco_py_tree *t, struct eco_arena *arena,
                      struct eco_err *err);

@@ -195,10 +195,9 @@ static void climb(struct eco_scan *s, uint32_t call, struct target t)
     const struct eco_py_node *n = s->tree.nodes;
     struct eco_loop l;
     for (uint32_t i = n[call].parent; i != ECO_PY_NO; i = n[i].parent) {
-        if (n[i].kind == ECO_PY_FUNCTION || s->flow.steps < 64) {
+        if (n[i].kind == ECO_PY_FUNCTION || !eco_py_spend(&s->flow, 1)) {
             return;
         }
-        s->flow.steps--;
         if (n[i].kind == ECO_PY_LAMBDA) {
             uint32_t map = mapped_by(s, i);
             eco_loop_of_function(s, i, &l);
@@ -233,7 +232,7 @@ static const char *generates_for(struct eco_scan *s, uint32_t function)
 {
     struct eco_loop l;
     eco_loop_of_function(s, function, &l);
-    for (uint32_t i = l.first; i < l.last && s->flow.steps > 64; i++, s->flow.steps--) {
+    for (uint32_t i = l.first; i < l.last && eco_py_spend(&s->flow, 1); i++) {
         if (s->tree.nodes[i].kind != ECO_PY_CALL) {
             continue;
         }
@@ -269,8 +268,8 @@ static void climb_helper(struct eco_scan *s, uint32_t call, uint32_t function)
     const struct eco_py_node *n = s->tree.nodes;
     const char *param = NULL;
     struct eco_loop l;
-    for (uint32_t i = n[call].parent; i != ECO_PY_NO && s->flow.steps > 64; i = n[i].parent) {
-        s->flow.steps--;
+    for (uint32_t i = n[call].parent; i != ECO_PY_NO && eco_py_spend(&s->flow, 1);
+         i = n[i].parent) {
         if (n[i].kind == ECO_PY_FUNCTION) {
             return;
         }

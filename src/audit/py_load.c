@@ -167,10 +167,9 @@ static bool handed_over(struct eco_scan *s, const char *key, uint32_t scope)
 {
     const struct eco_py_node *n = s->tree.nodes;
     for (uint32_t i = 0; i < s->tree.count; i++) {
-        if (s->flow.steps < 16) {
+        if (!eco_py_spend(&s->flow, 1)) {
             return true; /* out of work: nothing is claimed */
         }
-        s->flow.steps--;
         if ((n[i].kind != ECO_PY_IDENTIFIER && n[i].kind != ECO_PY_ATTRIBUTE) ||
             n[i].parent == ECO_PY_NO || !same_variable(s, i, key, scope)) {
             continue;

@@ -96,8 +96,7 @@ static void judge_iterable(struct eco_scan *s, uint32_t iterable, struct eco_loo
     if (iterable == ECO_PY_NO) {
         return;
     }
-    for (uint32_t i = iterable; i < n[iterable].last && s->flow.steps > 16; i++) {
-        s->flow.steps--;
+    for (uint32_t i = iterable; i < n[iterable].last && eco_py_spend(&s->flow, 1); i++) {
         if (n[i].kind == ECO_PY_CALL) {
             judge_call(s, i, l);
         }
@@ -136,7 +135,7 @@ static bool while_targets(struct eco_scan *s, uint32_t loop, struct eco_loop *l)
         n[condition].kind == ECO_PY_INTEGER) {
         return false; /* a server or a chat: nothing to batch is at hand */
     }
-    for (uint32_t i = l->first; i < l->last && s->flow.steps > 16; i++, s->flow.steps--) {
+    for (uint32_t i = l->first; i < l->last && eco_py_spend(&s->flow, 1); i++) {
         uint32_t left = eco_py_child(&s->tree, i, ECO_PYF_LEFT);
         uint32_t right = eco_py_child(&s->tree, i, ECO_PYF_RIGHT);
         if (n[i].kind == ECO_PY_AUGMENTED && left != ECO_PY_NO &&

@@ -70,10 +70,9 @@ static void use_of_variable(struct eco_scan *s, const struct eco_loop *l, uint32
     const struct eco_py_symbol *sym = eco_py_find(&s->flow, scope, key);
     bool before = false, after = false;
     uint32_t start = s->tree.nodes[node].start;
-    for (uint32_t d = sym ? sym->last : ECO_PY_NO; d != ECO_PY_NO && s->flow.steps > 16;
+    for (uint32_t d = sym ? sym->last : ECO_PY_NO; d != ECO_PY_NO && eco_py_spend(&s->flow, 1);
          d = s->flow.defs[d].prev) {
         const struct eco_py_def def = s->flow.defs[d];
-        s->flow.steps--;
         if (!in_body(l, def.target)) {
             continue;
         }
@@ -287,11 +286,10 @@ static void use_of_call(struct eco_scan *s, const struct eco_loop *l, uint32_t n
 void eco_loop_use(struct eco_scan *s, const struct eco_loop *l, uint32_t node, int depth,
                   struct eco_use *u)
 {
-    if (node == ECO_PY_NO || depth > MAX_DEPTH || s->flow.steps < 16) {
+    if (node == ECO_PY_NO || depth > MAX_DEPTH || !eco_py_spend(&s->flow, 2)) {
         u->no_claim |= node != ECO_PY_NO;
         return;
     }
-    s->flow.steps -= 2;
     switch (s->tree.nodes[node].kind) {
     case ECO_PY_IDENTIFIER:
         use_of_name(s, l, node, depth, u);
