@@ -151,6 +151,12 @@ const struct eco_op eco_ops[] = {
      .about = "Datasheet figures and how many measured pairs stand behind each card.",
      .examples = "ecocompute gpus --arch ada\n"
                  "ecocompute gpus --detect \"NVIDIA GeForce RTX 4090\" --json\n"},
+    {ROW(architectures, "GPU classes with published curves"), .path = "/v1/architectures",
+     .tool = "list_architectures", .view = eco_view_architectures,
+     .about =
+         "The classes of the published calibration: the precisions with a curve, the sizes it was "
+         "measured on and where its sign changes; hopper's answers are ampere's.",
+     .examples = "ecocompute architectures\necocompute architectures --json\n"},
     {ROW(models, "the known models, or one read from files"), .path = "/v1/models",
      .view = eco_view_models,
      .about =

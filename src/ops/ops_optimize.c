@@ -636,6 +636,9 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
     const struct eco_args_optimize *a = args;
     struct eco_res_optimize *out = result;
     struct eco_question q;
+    if (a->q) {
+        return eco_run_asked(ctx, "optimize", args, result, err);
+    }
     bool published = eco_str_ieq(a->calibration, strlen(a->calibration), "published");
     int rc =
         published ? published_target(ctx, a, &q, err) : eco_step_target(ctx, &a->target, &q, err);

@@ -146,6 +146,9 @@ int eco_run_estimate(struct eco_ctx *ctx, const void *args, void *result, struct
 {
     const struct eco_args_estimate *a = args;
     struct eco_question q;
+    if (a->q) {
+        return eco_run_asked(ctx, "estimate", args, result, err);
+    }
     if (eco_str_ieq(a->calibration, strlen(a->calibration), "published")) {
         return eco_step_published(ctx, a, result, err);
     }

@@ -119,6 +119,12 @@ static const struct eco_param params_engine[] = {
 };
 #undef ARGS
 
+#define ARGS struct eco_args_architectures
+static const struct eco_param params_architectures[] = {
+#include "args/args_architectures.def"
+};
+#undef ARGS
+
 #define ARGS struct eco_args_mcp
 static const struct eco_param params_mcp[] = {
 #include "args/args_mcp.def"

@@ -90,6 +90,10 @@ struct eco_args_engine {
     struct eco_args_head head;
 #include "args/args_engine.def"
 };
+struct eco_args_architectures {
+    struct eco_args_head head;
+#include "args/args_architectures.def"
+};
 struct eco_args_mcp {
     struct eco_args_head head;
 #include "args/args_mcp.def"

@@ -23,6 +23,11 @@ bool eco_optimize_says_no(const void *result); /* nothing keeps the budgets */
 ECO_RUN(run_optimize);
 /* ops_services.c */
 ECO_RUN(run_mcp);
+/* ops_architectures.c */
+ECO_RUN(run_architectures);
+/** ops_asked.c: runs `verb` with its parameter `q` read into the other parameters. */
+int eco_run_asked(struct eco_ctx *ctx, const char *verb, const void *args, void *result,
+                  struct eco_err *err);
 ECO_RUN(run_serve);
 int eco_check_serve(const void *args, struct eco_err *err);
 bool eco_serve_says_no(const void *result); /* the helper program is not there */

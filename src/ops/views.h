@@ -24,6 +24,7 @@ void eco_view_gpus(struct eco_doc *d, const void *result);
 void eco_view_models(struct eco_doc *d, const void *result);
 void eco_view_fit(struct eco_doc *d, const void *result);
 void eco_view_audit(struct eco_doc *d, const void *result);
+void eco_view_architectures(struct eco_doc *d, const void *result);
 void eco_view_mcp(struct eco_doc *d, const void *result);
 void eco_view_serve(struct eco_doc *d, const void *result);
 void eco_view_version(struct eco_doc *d, const void *result);
