@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/engine_backend.h"
 #include "engine/kernels.h"
+#include "engine/packed.h"
 #include "engine/weights.h"
 
 #include <stdio.h>
@@ -19,6 +20,8 @@
 
 #define ROWS 16384 /* the weights of every precision lie far outside the caches */
 #define COLS 8192
+#define FEW 16
+#define TOKENS 64
 #define BLOCKS 5
 #define MODEL_RUNS 3
 
@@ -68,7 +71,7 @@ struct fixture {
     struct eco_pool *pool, *single;
     struct eco_backend_ctx *device, *one;
     float *stream, *x, *y, *row;
-    unsigned char *codes;
+    unsigned char *codes, *blocks;
     float *scale;
 };
 
@@ -80,24 +83,43 @@ static double gemv_gbps(struct fixture *f, const struct eco_matrix *m)
     return (double)(m->code_bytes + m->constant_bytes) / ns;
 }
 
-/* Weights per nanosecond of CPU time on 64 rows that stay in the second-level cache. */
-static double own_bound(struct fixture *f, struct eco_matrix m)
+#define CACHE_ROWS 64 /* of COLS: they stay in the second-level cache */
+
+/* Billions of products of a weight by a token, for each second of CPU time of one thread. */
+static double own_bound(struct fixture *f, struct eco_matrix m, int tokens)
 {
     double best = 0.0;
-    m.rows = 64;
+    int repeat = tokens > 8 ? 2 : 16 / tokens;
+    m.rows = CACHE_ROWS;
     for (int i = 0; i < 20; i++) {
         struct timespec a, b;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
-        for (int k = 0; k < 20; k++) {
+        for (int k = 0; k < repeat; k++) {
             eco_engine_backend_cpu.matmul(f->one, &(struct eco_product){&m, NULL, f->y}, 1, f->x,
-                                          1);
+                                          tokens);
         }
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
         double ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
-        double rate = 20.0 * 64 * COLS / ns;
+        double rate = (double)repeat * CACHE_ROWS * COLS * tokens / ns;
         best = rate > best ? rate : best;
     }
     return best;
+}
+
+/* The same sixteen rows again and again, packed where the loader packs. */
+static void fill(struct fixture *f, struct eco_matrix *m)
+{
+    struct eco_matrix few = *m;
+    few.data = f->blocks;
+    m->packed = eco_engine_can_pack(m->format, ROWS);
+    eco_engine_quantize_rows(&few, 0, FEW, f->row);
+    for (int r = 0; r < ROWS; r += FEW) {
+        if (m->packed) {
+            eco_engine_pack_rows(m, r, r + FEW, f->blocks);
+        } else {
+            eco_engine_quantize_rows(m, r, r + FEW, f->row);
+        }
+    }
 }
 
 static void bench_format(struct fixture *f, enum eco_format format, bool mixed)
@@ -110,9 +132,7 @@ static void bench_format(struct fixture *f, enum eco_format format, bool mixed)
                            .mixed = mixed};
     double a[2 * BLOCKS], b[2 * BLOCKS], ratio[BLOCKS];
     eco_engine_matrix_bytes(format, ROWS, COLS, &m.code_bytes, &m.constant_bytes);
-    for (int r = 0; r < ROWS; r += 4) {
-        eco_engine_quantize_rows(&m, r, r + 4, f->row);
-    }
+    fill(f, &m);
     gemv_gbps(f, &m);
     for (int i = 0; i < BLOCKS; i++) {
         size_t bytes = (size_t)ROWS * COLS * 2;
@@ -125,7 +145,7 @@ static void bench_format(struct fixture *f, enum eco_format format, bool mixed)
     double g = median(b, 2 * BLOCKS), s = median(a, 2 * BLOCKS);
     double gweights = (double)ROWS * COLS / (double)(m.code_bytes + m.constant_bytes) * g;
     qsort(ratio, BLOCKS, sizeof(*ratio), compare);
-    double own = own_bound(f, m), bytes = (double)(m.code_bytes + m.constant_bytes);
+    double own = own_bound(f, m, 1), bytes = (double)(m.code_bytes + m.constant_bytes);
     printf("gemv %-6s%s %6.1f GB/s, %5.1f Gweights/s; reading %5.1f GB/s; ratio %.2f "
            "(blocks %.2f..%.2f); in cache %5.1f Gweights/s = %5.1f GB/s a core\n",
            eco_engine_format_name(format), mixed ? "+out" : "    ", g, gweights, s,
@@ -134,7 +154,39 @@ static void bench_format(struct fixture *f, enum eco_format format, bool mixed)
     fflush(stdout);
 }
 
-static int bench_gemv(enum eco_engine_isa isa, int threads)
+static void bench_cache(struct fixture *f)
+{
+    static const int tokens[] = {1, 2, 4, 8, 16, 32, 64};
+    printf("products a nanosecond of CPU time, one thread, %d x %d in the cache, %s; tokens:",
+           CACHE_ROWS, COLS, eco_engine_isa_name(eco_engine_backend_cpu.isa(f->one)));
+    for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
+        printf("%8d", tokens[i]);
+    }
+    for (int i = 0; i < ECO_FORMAT_COUNT + 1; i++) {
+        bool mixed = i == ECO_FORMAT_COUNT;
+        enum eco_format format = mixed ? ECO_FORMAT_I8 : (enum eco_format)i;
+        struct eco_matrix m = {.format = format,
+                               .rows = ROWS,
+                               .cols = COLS,
+                               .data = f->codes,
+                               .scale = f->scale,
+                               .mixed = mixed};
+        if (format == ECO_FORMAT_NF4_DQ) {
+            continue;
+        }
+        if (format < ECO_FORMAT_Q4_K) {
+            fill(f, &m);
+        }
+        printf("\n%-6s%s", eco_engine_format_name(format), mixed ? "+out" : "    ");
+        for (size_t k = 0; k < sizeof(tokens) / sizeof(tokens[0]); k++) {
+            printf("%8.1f", own_bound(f, m, tokens[k]));
+            fflush(stdout);
+        }
+    }
+    printf("\n");
+}
+
+static int bench_gemv(enum eco_engine_isa isa, int threads, bool cache_only)
 {
     struct fixture f = {0};
     struct eco_shape s = {.hidden = COLS, .intermediate = COLS, .heads = 1, .head_dim = 2};
@@ -144,29 +196,35 @@ static int bench_gemv(enum eco_engine_isa isa, int threads)
     f.stream = aligned_alloc(64, cells * 2);
     f.codes = aligned_alloc(64, cells * 4);
     f.scale = malloc(cells / 64 * sizeof(float));
-    f.x = malloc(COLS * sizeof(float));
-    f.y = malloc(ROWS * sizeof(float));
-    f.row = malloc((size_t)4 * COLS * sizeof(float));
-    if (!f.stream || !f.codes || !f.scale || !f.x || !f.y || !f.row ||
+    f.x = aligned_alloc(64, (size_t)TOKENS * COLS * sizeof(float));
+    f.y = malloc((size_t)TOKENS * ROWS * sizeof(float));
+    f.row = malloc((size_t)FEW * COLS * sizeof(float));
+    f.blocks = malloc((size_t)FEW * COLS * 4);
+    if (!f.stream || !f.codes || !f.scale || !f.x || !f.y || !f.row || !f.blocks ||
         eco_engine_pool_new(threads, false, &f.pool, NULL) ||
         eco_engine_pool_new(1, false, &f.single, NULL) ||
-        eco_engine_backend_cpu.open(&f.device, &s, isa, f.pool, 8, 8, NULL) ||
-        eco_engine_backend_cpu.open(&f.one, &s, isa, f.single, 8, 8, NULL)) {
+        eco_engine_backend_cpu.open(&f.device, &s, isa, f.pool, TOKENS, 8, NULL) ||
+        eco_engine_backend_cpu.open(&f.one, &s, isa, f.single, TOKENS, 8, NULL)) {
         return 1;
     }
     memset(f.stream, 0, cells * 2);
-    for (int i = 0; i < 4 * COLS; i++) {
-        f.row[i] = (float)((i * 7919) % 1999) / 1000.0f - 1.0f;
-        f.x[i % COLS] = f.row[i] + (i % 1024 == 512 ? 7.0f : 0.0f);
+    for (int i = 0; i < TOKENS * COLS; i++) {
+        float v = (float)((i * 7919L) % 1999) / 1000.0f - 1.0f;
+        f.row[i % (FEW * COLS)] = v;
+        f.x[i] = v + (i % 1024 == 512 ? 7.0f : 0.0f);
     }
-    printf("gemv %d x %d, %s, %d threads\n", ROWS, COLS,
-           eco_engine_isa_name(eco_engine_backend_cpu.isa(f.device)), threads);
-    for (int i = 0; i < ECO_FORMAT_Q4_K; i++) {
-        if (i != ECO_FORMAT_NF4_DQ) {
-            bench_format(&f, (enum eco_format)i, false);
+    if (cache_only) {
+        bench_cache(&f);
+    } else {
+        printf("gemv %d x %d, %s, %d threads\n", ROWS, COLS,
+               eco_engine_isa_name(eco_engine_backend_cpu.isa(f.device)), threads);
+        for (int i = 0; i < ECO_FORMAT_Q4_K; i++) {
+            if (i != ECO_FORMAT_NF4_DQ) {
+                bench_format(&f, (enum eco_format)i, false);
+            }
         }
+        bench_format(&f, ECO_FORMAT_I8, true);
     }
-    bench_format(&f, ECO_FORMAT_I8, true);
     eco_engine_backend_cpu.close(f.device);
     eco_engine_backend_cpu.close(f.one);
     eco_engine_pool_free(f.pool);
@@ -177,6 +235,7 @@ static int bench_gemv(enum eco_engine_isa isa, int threads)
     free(f.x);
     free(f.y);
     free(f.row);
+    free(f.blocks);
     return 0;
 }
 
@@ -217,9 +276,21 @@ int main(int argc, char **argv)
     static const enum eco_precision all[] = {ECO_PREC_FP16,       ECO_PREC_NF4,
                                              ECO_PREC_INT8_MIXED, ECO_PREC_INT8_PURE,
                                              ECO_PREC_GGUF_Q8_0,  ECO_PREC_GGUF_Q4_0};
-    const char *model = argc > 1 ? argv[1] : "synthetic:TinyLlama-1.1B-Chat-v1.0";
-    int threads = eco_engine_cpus(), rc = bench_gemv(ECO_ENGINE_ISA_AUTO, threads);
-    rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AVX2, threads);
+    const char *what = argc > 1 ? argv[1] : "all";
+    const char *model = argc > 2 ? argv[2] : "synthetic:TinyLlama-1.1B-Chat-v1.0";
+    int threads = eco_engine_cpus(), rc = 0;
+    bool everything = strcmp(what, "all") == 0;
+    if (everything || strcmp(what, "cache") == 0) {
+        rc = bench_gemv(ECO_ENGINE_ISA_AUTO, threads, true);
+        rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AVX2, threads, true);
+    }
+    if (everything || strcmp(what, "gemv") == 0) {
+        rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AUTO, threads, false);
+        rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AVX2, threads, false);
+    }
+    if (!everything && strcmp(what, "model") != 0) {
+        return rc;
+    }
     for (size_t i = 0; rc == 0 && i < sizeof(all) / sizeof(all[0]); i++) {
         rc = bench_model(model, all[i], 1);
         rc = rc ? rc : bench_model(model, all[i], 8);

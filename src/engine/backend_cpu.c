@@ -2,6 +2,7 @@
 #include "engine_backend.h"
 #include "half.h"
 #include "kernels.h"
+#include "packed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,6 +48,12 @@ static void cpu_close(struct eco_backend_ctx *b)
     }
 }
 
+/* Vectors start on a cache line: a 64-byte load that crosses one takes twice as long. */
+static void *lines(size_t bytes)
+{
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
 static int cpu_open(struct eco_backend_ctx **out, const struct eco_shape *s,
                     enum eco_engine_isa isa, struct eco_pool *pool, int tokens, int context,
                     struct eco_err *err)
@@ -62,18 +69,18 @@ static int cpu_open(struct eco_backend_ctx **out, const struct eco_shape *s,
         b->k = k;
         b->pool = pool;
         b->context = context;
-        b->act.order = malloc(cells * sizeof(float));
-        b->act.q = malloc(cells);
-        b->act.q_sum = malloc((cells / ECO_Q_BLOCK + (size_t)tokens) * sizeof(int32_t));
-        b->act.scale = malloc((cells / ECO_Q_BLOCK + (size_t)tokens) * sizeof(float));
+        b->act.order = lines(cells * sizeof(float));
+        b->act.q = lines(cells);
+        b->act.q_sum = lines((cells / ECO_Q_BLOCK + (size_t)tokens) * sizeof(int32_t));
+        b->act.scale = lines((cells / ECO_Q_BLOCK + (size_t)tokens) * sizeof(float));
         b->act.outlier = malloc(width * sizeof(int));
-        b->act.outlier_x = malloc(cells * sizeof(float));
+        b->act.outlier_x = lines(cells * sizeof(float));
         b->scores = malloc((size_t)eco_engine_pool_threads(pool) * (size_t)context * sizeof(float));
         b->inv_freq = malloc((size_t)s->rope.dims * sizeof(float));
         b->angle = malloc((size_t)tokens * (size_t)s->rope.dims * sizeof(float));
     }
     if (!b || !b->act.order || !b->act.q || !b->act.scale || !b->act.outlier || !b->act.outlier_x ||
-        !b->scores || !b->inv_freq) {
+        !b->act.q_sum || !b->scores || !b->inv_freq || !b->angle) {
         cpu_close(b);
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
@@ -112,43 +119,38 @@ static void cpu_rmsnorm(struct eco_backend_ctx *b, const float *x, const float *
 
 /* ---- activations as a format wants them ------------------------------------------------------ */
 
-/* Columns with any |x| >= 6 are outliers (LLM.int8()); returns a copy of x without them. */
-static const float *without_outliers(const struct eco_kernels *k, struct eco_act *a)
+/* Columns with any |x| >= 6 are outliers (LLM.int8()). q is free until the codes are made. */
+static void find_outliers(const struct eco_kernels *k, struct eco_act *a)
 {
-    const size_t cols = (size_t)a->cols, cells = (size_t)a->n * cols;
-    if (k->absmax(a->x, a->n * a->cols) < ECO_INT8_THRESHOLD) {
-        return a->x;
+    memset(a->q, 0, (size_t)a->cols);
+    for (int t = 0; t < a->n; t++) {
+        k->mark(a->x + (size_t)t * (size_t)a->cols, a->cols, ECO_INT8_THRESHOLD, a->q);
     }
-    for (size_t c = 0; c < cols; c++) {
-        bool out = false;
-        for (size_t t = 0; t < (size_t)a->n; t++) {
-            out |= fabsf(a->x[t * cols + c]) >= ECO_INT8_THRESHOLD;
-        }
-        if (out) {
-            a->outlier[a->n_outliers++] = (int)c;
+    for (int c = 0; c < a->cols; c++) {
+        if (a->q[c]) {
+            a->outlier[a->n_outliers++] = c;
         }
     }
-    memcpy(a->order, a->x, cells * sizeof(float));
-    for (size_t t = 0; t < (size_t)a->n; t++) {
-        for (size_t i = 0; i < (size_t)a->n_outliers; i++) {
-            float *v = &a->order[t * cols + (size_t)a->outlier[i]];
-            a->outlier_x[t * (size_t)a->n_outliers + i] = eco_f16_to_f32(eco_f32_to_f16(*v));
-            *v = 0.0f;
-        }
-    }
-    return a->order;
 }
 
-static void prepare_i8(const struct eco_kernels *k, struct eco_act *a, bool mixed)
+/* int8 codes of one token; outlier columns go apart as FP16. */
+static void prepare_i8(const struct eco_kernels *k, const struct eco_act *a, int t)
 {
-    a->n_outliers = 0;
-    const float *x = mixed ? without_outliers(k, a) : a->x;
-    for (int t = 0; t < a->n; t++) {
-        size_t at = (size_t)t * (size_t)a->cols;
-        float m = k->absmax(x + at, a->cols);
-        a->scale[t] = m;
-        a->q_sum[t] = k->codes(x + at, a->cols, m > 0.0f ? 127.0f / m : 0.0f, a->q + at);
+    const size_t at = (size_t)t * (size_t)a->cols, n = (size_t)a->n_outliers;
+    const float *x = a->x + at;
+    if (n > 0) {
+        float *rest = a->order + at;
+        memcpy(rest, x, (size_t)a->cols * sizeof(float));
+        for (size_t i = 0; i < n; i++) {
+            float *v = &rest[a->outlier[i]];
+            a->outlier_x[(size_t)t * n + i] = eco_f16_to_f32(eco_f32_to_f16(*v));
+            *v = 0.0f;
+        }
+        x = rest;
     }
+    float m = k->absmax(x, a->cols);
+    a->scale[t] = m;
+    a->q_sum[t] = k->codes(x, a->cols, m > 0.0f ? 127.0f / m : 0.0f, a->q + at);
 }
 
 /*
@@ -156,19 +158,40 @@ static void prepare_i8(const struct eco_kernels *k, struct eco_act *a, bool mixe
  * 8 l .. 8 l + 7, nibble k of it weight 8 l + (k ^ 1). Shifting all words by 4 k gives nibble k of
  * every word, so activations are laid out [group][k][l].
  */
-static void prepare_nf4(struct eco_act *a, int lanes)
+static void prepare_nf4(const struct eco_act *a, int t, int lanes)
 {
-    for (int t = 0; t < a->n; t++) {
-        const float *x = a->x + (size_t)t * (size_t)a->cols;
-        float *out = a->order + (size_t)t * (size_t)a->cols;
-        for (int c = 0; c < a->cols;) {
-            int words = (a->cols - c) / 8 < lanes ? (a->cols - c) / 8 : lanes;
-            for (int k = 0; k < 8; k++) {
-                for (int l = 0; l < words; l++) {
-                    *out++ = x[c + 8 * l + (k ^ 1)];
-                }
+    const float *x = a->x + (size_t)t * (size_t)a->cols;
+    float *out = a->order + (size_t)t * (size_t)a->cols;
+    for (int c = 0; c < a->cols;) {
+        int words = (a->cols - c) / 8 < lanes ? (a->cols - c) / 8 : lanes;
+        for (int k = 0; k < 8; k++) {
+            for (int l = 0; l < words; l++) {
+                *out++ = x[c + 8 * l + (k ^ 1)];
             }
-            c += 8 * words;
+        }
+        c += 8 * words;
+    }
+}
+
+struct preparing {
+    const struct eco_backend_ctx *b;
+    enum eco_act_kind kind;
+};
+
+static void prepare_tokens(const void *ctx, int begin, int end, int thread)
+{
+    const struct preparing *p = ctx;
+    const struct eco_kernels *k = p->b->k;
+    const struct eco_act *a = &p->b->act;
+    (void)thread;
+    for (int t = begin; t < end; t++) {
+        size_t at = (size_t)t * (size_t)a->cols, block = at / ECO_Q_BLOCK;
+        if (p->kind == ECO_ACT_NF4) {
+            prepare_nf4(a, t, k->isa == ECO_ENGINE_ISA_AVX512 ? 16 : 8);
+        } else if (p->kind == ECO_ACT_Q8) {
+            k->prepare_q8(a->x + at, a->cols, a->q + at, a->scale + block, a->q_sum + block);
+        } else {
+            prepare_i8(k, a, t);
         }
     }
 }
@@ -176,26 +199,18 @@ static void prepare_nf4(struct eco_act *a, int lanes)
 static void prepare(struct eco_backend_ctx *b, const struct eco_matrix *w, const float *x, int n)
 {
     struct eco_act *a = &b->act;
+    struct preparing p = {b, b->k->kind[w->format]};
     a->n = n;
     a->cols = w->cols;
     a->x = x;
-    switch (b->k->kind[w->format]) {
-    case ECO_ACT_NF4:
-        if (n >= ECO_MANY || w->cols % ECO_NF4_BLOCK != 0) {
-            break; /* rows are turned to floats */
-        }
-        prepare_nf4(a, b->k->isa == ECO_ENGINE_ISA_AVX512 ? 16 : 8);
-        break;
-    case ECO_ACT_Q8:
-        b->k->prepare_q8(x, n * w->cols, a->q, a->scale, a->q_sum);
-        break;
-    case ECO_ACT_I8:
-        prepare_i8(b->k, a, w->mixed);
-        break;
-    case ECO_ACT_F32:
-    case ECO_ACT_KINDS:
-        break;
+    a->n_outliers = 0;
+    if (p.kind == ECO_ACT_F32 || (p.kind == ECO_ACT_NF4 && w->cols % ECO_NF4_BLOCK != 0)) {
+        return; /* the floats themselves, or rows that are turned to floats */
     }
+    if (p.kind == ECO_ACT_I8 && w->mixed) {
+        find_outliers(b->k, a);
+    }
+    eco_engine_pool_run(b->pool, &(struct eco_job){prepare_tokens, &p, n, 4});
 }
 
 /* ---- matrices -------------------------------------------------------------------------------- */
@@ -205,6 +220,12 @@ struct matmul {
     const struct eco_product *p;
     int count;
 };
+
+/* Rows of a product as items: whole groups of packed rows. */
+static int padded(const struct eco_product *p)
+{
+    return (p->w->rows + ECO_PACKED_ROWS - 1) / ECO_PACKED_ROWS * ECO_PACKED_ROWS;
+}
 
 /* Items are the rows of all products, one after the other. */
 static void matmul_rows(const void *ctx, int begin, int end, int thread)
@@ -224,7 +245,7 @@ static void matmul_rows(const void *ctx, int begin, int end, int thread)
                 }
             }
         }
-        first += p->w->rows;
+        first += padded(p);
     }
 }
 
@@ -233,15 +254,15 @@ static void cpu_matmul(struct eco_backend_ctx *b, const struct eco_product *p, i
 {
     int i = 0;
     while (i < count) { /* runs of products whose activations are prepared alike */
-        int rows = p[i].w->rows, run = 1;
+        int rows = padded(&p[i]), run = 1;
         enum eco_act_kind kind = b->k->kind[p[i].w->format];
         while (i + run < count && b->k->kind[p[i + run].w->format] == kind) {
-            rows += p[i + run++].w->rows;
+            rows += padded(&p[i + run++]);
         }
         prepare(b, p[i].w, x, n);
         struct matmul m = {b, p + i, run};
-        int chunk = rows / (8 * eco_engine_pool_threads(b->pool)) / 8 * 8;
-        chunk = chunk < 8 ? 8 : chunk > 256 ? 256 : chunk;
+        int chunk = rows / (8 * eco_engine_pool_threads(b->pool)) / 16 * 16;
+        chunk = chunk < 16 ? 16 : chunk > 256 ? 256 : chunk;
         eco_engine_pool_run(b->pool, &(struct eco_job){matmul_rows, &m, rows, chunk});
         i += run;
     }

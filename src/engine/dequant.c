@@ -4,6 +4,7 @@
  */
 #include "half.h"
 #include "matrix.h"
+#include "packed.h"
 
 #include <string.h>
 
@@ -96,8 +97,7 @@ static void dequant_q4_0(const uint8_t *block, int n, float *out)
     }
 }
 
-/* Six-bit scale and minimum of sub-block j of 8, packed in 12 bytes. */
-static void q4_k_scale(const uint8_t *s, int j, int *scale, int *min)
+void eco_engine_q4_k_scale(const uint8_t *s, int j, int *scale, int *min)
 {
     if (j < 4) {
         *scale = s[j] & 63;
@@ -116,7 +116,7 @@ static void dequant_q4_k(const uint8_t *block, int n, float *out)
         const uint8_t *q = block + 16;
         for (int j = 0; j < 8; j++) { /* sub-blocks of 32; two share 32 bytes, low nibbles first */
             int scale, min;
-            q4_k_scale(block + 4, j, &scale, &min);
+            eco_engine_q4_k_scale(block + 4, j, &scale, &min);
             for (int i = 0; i < 32; i++) {
                 int code = j % 2 ? q[32 * (j / 2) + i] >> 4 : q[32 * (j / 2) + i] & 15;
                 out[32 * j + i] = d * (float)scale * (float)code - dmin * (float)min;
@@ -158,8 +158,25 @@ static void dequant_i8(const struct eco_matrix *w, int row, size_t at, int n, fl
     }
 }
 
+static void dequant_packed(const struct eco_matrix *w, int row, int col, int n, float *out)
+{
+    uint8_t block[34];
+    for (int i = 0; i < n; i += ECO_Q_BLOCK) {
+        eco_engine_unpack_block(w, row, (col + i) / ECO_Q_BLOCK, block);
+        if (w->format == ECO_FORMAT_Q8_0) {
+            dequant_q8_0(block, ECO_Q_BLOCK, out + i);
+        } else {
+            dequant_q4_0(block, ECO_Q_BLOCK, out + i);
+        }
+    }
+}
+
 void eco_engine_dequant(const struct eco_matrix *w, int row, int col, int n, float *out)
 {
+    if (w->packed) {
+        dequant_packed(w, row, col, n, out);
+        return;
+    }
     size_t at = (size_t)row * (size_t)w->cols + (size_t)col;
     const uint8_t *blocks = (const uint8_t *)w->data;
     if (formats[w->format].weights > 2) {

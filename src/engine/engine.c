@@ -148,7 +148,8 @@ static int make_scratch(struct eco_decoder *e, const struct eco_plan *p, struct 
     size_t n = (size_t)p->tokens, q = n * (size_t)s->heads * (size_t)s->head_dim;
     size_t kv = n * (size_t)s->kv_heads * (size_t)s->head_dim;
     size_t h = n * (size_t)s->hidden, inner = n * (size_t)s->intermediate;
-    float *at = malloc((size_t)scratch_floats(s, p->tokens, p->logit_rows) * sizeof(float));
+    size_t bytes = (size_t)scratch_floats(s, p->tokens, p->logit_rows) * sizeof(float);
+    float *at = aligned_alloc(64, (bytes + 63) / 64 * 64);
     e->step = malloc(3 * n * sizeof(int));
     e->scratch_memory = at;
     if (!at || !e->step) {

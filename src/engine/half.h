@@ -70,4 +70,11 @@ static inline uint16_t eco_load_u16(const void *p)
     return v;
 }
 
+static inline int32_t eco_load_i32(const void *p)
+{
+    int32_t v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
 #endif

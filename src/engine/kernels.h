@@ -12,7 +12,7 @@
 #define ECO_ENGINE_X86 1
 #endif
 #define ECO_MANY 5   /* tokens from which on turning rows to floats once is faster */
-#define ECO_TILE 256 /* weights of a row that are turned to floats at a time */
+#define ECO_TILE 512 /* weights of a row that are turned to floats at a time */
 
 /** What a format multiplies with. */
 enum eco_act_kind {
@@ -52,6 +52,8 @@ struct eco_kernels {
     float (*absmax)(const float *x, int n);
     /* q = x * inv to nearest even, for |x * inv| < 127.5; returns the sum of q */
     int32_t (*codes)(const float *x, int n, float inv, int8_t *q);
+    /* marks[i] becomes 1 where |x[i]| >= threshold, else stays */
+    void (*mark)(const float *x, int n, float threshold, int8_t *marks);
     /* n floats, a multiple of 32, as blocks of int8 */
     void (*prepare_q8)(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
     eco_rows_fn *rows[ECO_FORMAT_COUNT];
@@ -72,13 +74,17 @@ typedef void eco_dequant_fn(const struct eco_matrix *w, int row, int col, int n,
 /** out[r][t] += w[r] . x[t] over n, for 4 rows of stride ECO_TILE and 4 tokens of stride ldx. */
 typedef void eco_tile_fn(const float *w, const float *x, size_t ldx, int n, float out[4][4]);
 
-/** Any format: 256 weights at a time to floats, then the set's dot. Shared by all sets. */
+/** Any format: ECO_TILE weights at a time to floats, then the set's dot. Shared by all sets. */
 void eco_engine_rows_by_dequant(const struct eco_matrix *w, int begin, int end,
                                 const struct eco_act *x, float *y, size_t ldy,
+                                eco_dequant_fn *dequant,
                                 float (*dot)(const float *, const float *, int));
-/** The same for many tokens: 4 rows x 256 weights to floats once, then 4 x 4 tiles. */
+/**
+ * The same for many tokens: 8 rows x ECO_TILE weights to floats once, then 4 x 4 tiles. `from`
+ * [n][cols] is the activations in the order in which `dequant` gives the weights.
+ */
 void eco_engine_rows_by_tiles(const struct eco_matrix *w, int begin, int end,
-                              const struct eco_act *x, float *y, size_t ldy,
+                              const struct eco_act *x, const float *from, float *y, size_t ldy,
                               eco_dequant_fn *dequant, eco_tile_fn *tile);
 /** ACT_I8: adds the outlier columns of row r to y[t * ldy + r] for all tokens. */
 void eco_engine_add_outliers(const struct eco_matrix *w, int row, const struct eco_act *x, float *y,

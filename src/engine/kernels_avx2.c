@@ -7,6 +7,7 @@
 #if defined(ECO_ENGINE_X86)
 
 #include "half.h"
+#include "packed.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -172,6 +173,20 @@ SIMD int32_t eco_engine_avx2_codes(const float *x, int n, float inv, int8_t *q)
     return _mm_cvtsi128_si32(s) + eco_engine_kernels_scalar.codes(x + i, n - i, inv, q + i);
 }
 
+SIMD void eco_engine_avx2_mark(const float *x, int n, float threshold, int8_t *marks)
+{
+    const __m256 sign = _mm256_set1_ps(-0.0f), at = _mm256_set1_ps(threshold);
+    int i = 0;
+    for (; i + 8 <= n; i += 8) { /* seldom true: one test for eight */
+        __m256 a = _mm256_andnot_ps(sign, _mm256_loadu_ps(x + i));
+        int m = _mm256_movemask_ps(_mm256_cmp_ps(a, at, _CMP_GE_OQ));
+        for (int k = 0; m; k++, m >>= 1) {
+            marks[i + k] |= m & 1;
+        }
+    }
+    eco_engine_kernels_scalar.mark(x + i, n - i, threshold, marks + i);
+}
+
 SIMD void eco_engine_avx2_prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum)
 {
     for (int b = 0; b < n; b += ECO_Q_BLOCK) {
@@ -251,6 +266,13 @@ SIMD_INLINE void row_float_one(const struct eco_matrix *w, int r, const float *x
     y[r] = sum;
 }
 
+/* The sums of four registers. */
+SIMD_INLINE __m128 sums4(__m256 a, __m256 b, __m256 c, __m256 d)
+{
+    __m256 v = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+    return _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+}
+
 SIMD static void tile(const float *w, const float *x, size_t ldx, int n, float out[4][4])
 {
     for (int half = 0; half < 4; half += 2) { /* 2 rows x 4 tokens: 8 sums in 16 registers */
@@ -261,19 +283,21 @@ SIMD static void tile(const float *w, const float *x, size_t ldx, int n, float o
             s[0][t] = s[1][t] = _mm256_setzero_ps();
         }
         for (; i + 8 <= n; i += 8) {
-            __m256 a = _mm256_loadu_ps(w0 + i), b = _mm256_loadu_ps(w1 + i);
+            __m256 a = _mm256_load_ps(w0 + i), b = _mm256_load_ps(w1 + i);
             for (int t = 0; t < 4; t++) {
                 __m256 v = _mm256_loadu_ps(x + (size_t)t * ldx + i);
                 s[0][t] = _mm256_fmadd_ps(a, v, s[0][t]);
                 s[1][t] = _mm256_fmadd_ps(b, v, s[1][t]);
             }
         }
-        for (int t = 0; t < 4; t++) {
-            out[half][t] += sum8(s[0][t]);
-            out[half + 1][t] += sum8(s[1][t]);
-            for (int k = i; k < n; k++) {
-                out[half][t] += w0[k] * x[(size_t)t * ldx + (size_t)k];
-                out[half + 1][t] += w1[k] * x[(size_t)t * ldx + (size_t)k];
+        for (int k = 0; k < 2; k++) {
+            float *to = out[half + k];
+            __m128 v = sums4(s[k][0], s[k][1], s[k][2], s[k][3]);
+            _mm_storeu_ps(to, _mm_add_ps(_mm_loadu_ps(to), v));
+            for (int c = i; c < n; c++) {
+                for (int t = 0; t < 4; t++) {
+                    to[t] += w0[k * ECO_TILE + c] * x[(size_t)t * ldx + (size_t)c];
+                }
             }
         }
     }
@@ -298,7 +322,7 @@ SIMD static void dequant_16(const struct eco_matrix *w, int row, int col, int n,
                           float *y, size_t ldy)                                                    \
     {                                                                                              \
         if (x->n >= ECO_MANY) {                                                                    \
-            eco_engine_rows_by_tiles(w, begin, end, x, y, ldy, dequant_fn, tile);                  \
+            eco_engine_rows_by_tiles(w, begin, end, x, x->x, y, ldy, dequant_fn, tile);            \
             return;                                                                                \
         }                                                                                          \
         for (int r = begin; r < end; r++) {                                                        \
@@ -362,22 +386,20 @@ SIMD_INLINE void row_nf4(const struct eco_matrix *w, int r, const float *x, int 
     }
 }
 
+/* Weights in the order of prepare_nf4; col and n are multiples of 64. */
 SIMD static void dequant_nf4(const struct eco_matrix *w, int row, int col, int n, float *out)
 {
     const __m256 low = _mm256_loadu_ps(eco_engine_nf4_table);
     const __m256 high = _mm256_loadu_ps(eco_engine_nf4_table + 8);
-    const __m256i shifts = _mm256_setr_epi32(4, 0, 12, 8, 20, 16, 28, 24);
-    size_t at = (size_t)row * (size_t)w->cols + (size_t)col;
-    if (at % 8 != 0 || w->cols % ECO_NF4_BLOCK != 0) {
-        eco_engine_dequant(w, row, col, n, out);
-        return;
-    }
-    for (int i = 0; i < n; i += 8, at += 8) {
-        uint32_t word;
-        memcpy(&word, (const uint8_t *)w->data + at / 2, 4);
-        __m256i codes = _mm256_srlv_epi32(_mm256_set1_epi32((int)word), shifts);
-        __m256 scale = _mm256_set1_ps(eco_engine_nf4_absmax(w, at / ECO_NF4_BLOCK));
-        _mm256_storeu_ps(out + i, _mm256_mul_ps(look_up(codes, low, high), scale));
+    size_t at = (size_t)row * (size_t)w->cols + (size_t)col, b = at / ECO_NF4_BLOCK;
+    const uint8_t *p = (const uint8_t *)w->data + at / 2;
+    for (int i = 0; i < n; i += ECO_NF4_BLOCK, b++, p += 32) {
+        __m256i codes = _mm256_loadu_si256((const __m256i *)(const void *)p);
+        __m256 scale = _mm256_set1_ps(eco_engine_nf4_absmax(w, b));
+        for (int k = 0; k < 8; k++) {
+            __m256 v = look_up(_mm256_srli_epi32(codes, 4 * k), low, high);
+            _mm256_storeu_ps(out + i + 8 * k, _mm256_mul_ps(v, scale));
+        }
     }
 }
 
@@ -385,11 +407,12 @@ SIMD static void rows_nf4(const struct eco_matrix *w, int begin, int end, const 
                           float *y, size_t ldy)
 {
     if (w->cols % ECO_NF4_BLOCK != 0) { /* blocks cross rows */
-        eco_engine_rows_by_dequant(w, begin, end, x, y, ldy, eco_engine_avx2_dot);
+        eco_engine_rows_by_dequant(w, begin, end, x, y, ldy, eco_engine_dequant,
+                                   eco_engine_avx2_dot);
         return;
     }
     if (x->n >= ECO_MANY) {
-        eco_engine_rows_by_tiles(w, begin, end, x, y, ldy, dequant_nf4, tile);
+        eco_engine_rows_by_tiles(w, begin, end, x, x->order, y, ldy, dequant_nf4, tile);
         return;
     }
     for (int r = begin; r < end; r++) {
@@ -426,31 +449,97 @@ SIMD_INLINE int32_t sum_i32(__m256i v)
     return _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xb1)));
 }
 
+#define OUTLIERS 64 /* columns at a time */
+
+/* Eight rows' weights of n outlier columns, rounded to FP16: out [n][8]. */
+SIMD_INLINE void outlier_weights(const struct eco_matrix *w, int row, int rows, const int *column,
+                                 int n, float out[OUTLIERS][8])
+{
+    float scale[8] = {0};
+    for (int r = 0; r < rows; r++) {
+        scale[r] = w->scale[row + r] * (1.0f / 127.0f);
+    }
+    for (int k = 0; k < n; k++) {
+        int32_t code[8] = {0};
+        for (int r = 0; r < rows; r++) {
+            code[r] =
+                ((const int8_t *)w->data)[(size_t)(row + r) * (size_t)w->cols + (size_t)column[k]];
+        }
+        __m256i c = _mm256_loadu_si256((const __m256i *)(const void *)code);
+        __m256 v = _mm256_mul_ps(_mm256_cvtepi32_ps(c), _mm256_loadu_ps(scale));
+        _mm256_storeu_ps(out[k], _mm256_cvtph_ps(_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)));
+    }
+}
+
+SIMD void eco_engine_avx2_add_outliers(const struct eco_matrix *w, int begin, int end,
+                                       const struct eco_act *x, float *y, size_t ldy)
+{
+    float v[OUTLIERS][8];
+    for (int k = 0; k < x->n_outliers; k += OUTLIERS) {
+        int n = x->n_outliers - k < OUTLIERS ? x->n_outliers - k : OUTLIERS;
+        for (int r = begin; r < end; r += 8) {
+            int rows = end - r < 8 ? end - r : 8;
+            outlier_weights(w, r, rows, x->outlier + k, n, v);
+            for (int t = 0; t < x->n; t++) {
+                const float *from = x->outlier_x + (size_t)t * (size_t)x->n_outliers + k;
+                float *to = y + (size_t)t * ldy + (size_t)r, sum[8];
+                __m256 s = _mm256_setzero_ps();
+                for (int i = 0; i < n; i++) {
+                    s = _mm256_fmadd_ps(_mm256_loadu_ps(v[i]), _mm256_set1_ps(from[i]), s);
+                }
+                _mm256_storeu_ps(sum, s);
+                for (int i = 0; i < rows; i++) {
+                    to[i] += sum[i];
+                }
+            }
+        }
+    }
+}
+
+/* One row by T tokens. */
+SIMD_INLINE void row_i8(const struct eco_matrix *w, int r, const struct eco_act *x, int first,
+                        int T, float *y, size_t ldy)
+{
+    const size_t cols = (size_t)w->cols;
+    const int8_t *a = (const int8_t *)w->data + (size_t)r * cols;
+    __m256i s[4][2];
+    size_t c = 0;
+    for (int t = 0; t < T; t++) {
+        s[t][0] = s[t][1] = _mm256_setzero_si256();
+    }
+    for (; c + 64 <= cols; c += 64) {
+        _mm_prefetch((const char *)a + c + 2048, _MM_HINT_T0);
+        __m256i v = load_bytes(a + c), u = load_bytes(a + c + 32);
+        for (int t = 0; t < T; t++) {
+            const int8_t *q = x->q + (size_t)(first + t) * cols + c;
+            s[t][0] = _mm256_add_epi32(s[t][0], dot_bytes(v, load_bytes(q)));
+            s[t][1] = _mm256_add_epi32(s[t][1], dot_bytes(u, load_bytes(q + 32)));
+        }
+    }
+    for (int t = 0; t < T; t++) {
+        const int8_t *q = x->q + (size_t)(first + t) * cols;
+        int32_t sum = sum_i32(_mm256_add_epi32(s[t][0], s[t][1]));
+        for (size_t i = c; i < cols; i++) {
+            sum += a[i] * q[i];
+        }
+        y[(size_t)(first + t) * ldy + (size_t)r] =
+            (float)sum * (w->scale[r] * x->scale[first + t] * (1.0f / (127.0f * 127.0f)));
+    }
+}
+
 SIMD static void rows_i8(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
                          float *y, size_t ldy)
 {
-    const size_t cols = (size_t)w->cols;
     for (int r = begin; r < end; r++) {
-        const int8_t *a = (const int8_t *)w->data + (size_t)r * cols;
-        for (int t = 0; t < x->n; t++) {
-            const int8_t *q = x->q + (size_t)t * cols;
-            __m256i s0 = _mm256_setzero_si256(), s1 = s0;
-            size_t c = 0;
-            for (; c + 64 <= cols; c += 64) {
-                _mm_prefetch((const char *)a + c + 2048, _MM_HINT_T0);
-                s0 = _mm256_add_epi32(s0, dot_bytes(load_bytes(a + c), load_bytes(q + c)));
-                s1 =
-                    _mm256_add_epi32(s1, dot_bytes(load_bytes(a + c + 32), load_bytes(q + c + 32)));
-            }
-            int32_t sum = sum_i32(_mm256_add_epi32(s0, s1));
-            for (; c < cols; c++) {
-                sum += a[c] * q[c];
-            }
-            y[(size_t)t * ldy + (size_t)r] =
-                (float)sum * (w->scale[r] * x->scale[t] * (1.0f / (127.0f * 127.0f)));
+        int t = 0;
+        for (; t + 4 <= x->n; t += 4) {
+            row_i8(w, r, x, t, 4, y, ldy);
         }
-        eco_engine_add_outliers(w, r, x, y, ldy);
+        for (; t < x->n; t++) {
+            row_i8(w, r, x, t, 1, y, ldy);
+        }
     }
+    eco_engine_avx2_add_outliers(w, begin, end, x, y, ldy);
 }
 
 SIMD_INLINE float half_scale(const uint8_t *block)
@@ -458,8 +547,8 @@ SIMD_INLINE float half_scale(const uint8_t *block)
     return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(eco_load_u16(block))));
 }
 
-SIMD static void rows_q8_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
-                           float *y, size_t ldy)
+SIMD static void blocks_q8_0(const struct eco_matrix *w, int begin, int end,
+                             const struct eco_act *x, float *y, size_t ldy)
 {
     const size_t blocks = (size_t)w->cols / ECO_Q_BLOCK;
     for (int r = begin; r < end; r++) {
@@ -481,8 +570,8 @@ SIMD static void rows_q8_0(const struct eco_matrix *w, int begin, int end, const
 }
 
 /* Codes 0..15 stand for -8..7: the sum of q, taken off each of the eight sums, makes up for it. */
-SIMD static void rows_q4_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
-                           float *y, size_t ldy)
+SIMD static void blocks_q4_0(const struct eco_matrix *w, int begin, int end,
+                             const struct eco_act *x, float *y, size_t ldy)
 {
     const size_t blocks = (size_t)w->cols / ECO_Q_BLOCK;
     const __m256i mask = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
@@ -510,15 +599,175 @@ SIMD static void rows_q4_0(const struct eco_matrix *w, int begin, int end, const
     }
 }
 
-SIMD static void rows_other(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
-                            float *y, size_t ldy)
+/* Eight rows' sums over a block of Q8_0: bytes of w times four bytes of a token. */
+SIMD_INLINE __m256i group_sum_q8(const uint8_t *p, const int8_t *q)
 {
-    if (x->n >= ECO_MANY) {
-        eco_engine_rows_by_tiles(w, begin, end, x, y, ldy, eco_engine_dequant, tile);
-    } else {
-        eco_engine_rows_by_dequant(w, begin, end, x, y, ldy, eco_engine_avx2_dot);
+    __m256i s = _mm256_setzero_si256();
+    for (int i = 0; i < 8; i++) {
+        __m256i x4 = _mm256_set1_epi32(eco_load_i32(q + 4 * i));
+        s = _mm256_add_epi32(s, dot_bytes(load_bytes(p + 64 * i), x4));
+    }
+    return s;
+}
+
+/* Codes 0..15: eight pair sums of at most 2 * 15 * 127 each fit 16 bits. */
+SIMD_INLINE __m256i group_sum_q4(const uint8_t *p, const int8_t *q, int32_t q_sum)
+{
+    const __m256i mask = _mm256_set1_epi8(15);
+    __m256i s = _mm256_setzero_si256();
+    for (int i = 0; i < 4; i++) {
+        __m256i v = load_bytes(p + 64 * i);
+        __m256i a = _mm256_and_si256(v, mask);
+        __m256i b = _mm256_and_si256(_mm256_srli_epi16(v, 4), mask);
+        __m256i low = _mm256_set1_epi32(eco_load_i32(q + 4 * i));
+        __m256i high = _mm256_set1_epi32(eco_load_i32(q + 16 + 4 * i));
+        s = _mm256_add_epi16(s, _mm256_maddubs_epi16(a, low));
+        s = _mm256_add_epi16(s, _mm256_maddubs_epi16(b, high));
+    }
+    return _mm256_sub_epi32(_mm256_madd_epi16(s, _mm256_set1_epi16(1)),
+                            _mm256_set1_epi32(8 * q_sum));
+}
+
+/* Eight rows, half a group of a packed matrix (packed.h), by T tokens. */
+SIMD_INLINE void group_q(const struct eco_matrix *w, int r, const struct eco_act *x, int first,
+                         int T, float *y, size_t ldy, bool q8)
+{
+    const size_t blocks = (size_t)w->cols / ECO_Q_BLOCK, half = (size_t)(r % ECO_PACKED_ROWS);
+    const struct eco_packed g = eco_packed_group(w, r - (int)half);
+    __m256 sum[4];
+    for (int t = 0; t < T; t++) {
+        sum[t] = _mm256_setzero_ps();
+    }
+    for (size_t b = 0; b < blocks; b++) {
+        const uint8_t *p = g.codes + b * (q8 ? 512 : 256) + 4 * half;
+        const uint8_t *h = g.scales + 2 * (ECO_PACKED_ROWS * b + half);
+        __m256 d = load_f16((const uint16_t *)(const void *)h);
+        for (int t = 0; t < T; t++) {
+            size_t at = (size_t)(first + t) * blocks + b;
+            const int8_t *q = x->q + at * ECO_Q_BLOCK;
+            __m256i s = q8 ? group_sum_q8(p, q) : group_sum_q4(p, q, x->q_sum[at]);
+            sum[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(s),
+                                     _mm256_mul_ps(d, _mm256_set1_ps(x->scale[at])), sum[t]);
+        }
+    }
+    for (int t = 0; t < T; t++) {
+        _mm256_storeu_ps(y + (size_t)(first + t) * ldy + (size_t)r, sum[t]);
     }
 }
+
+#define GROUP_ROWS(name, blocks, q8)                                                               \
+    SIMD static void name(const struct eco_matrix *w, int begin, int end, const struct eco_act *x, \
+                          float *y, size_t ldy)                                                    \
+    {                                                                                              \
+        if (!w->packed) {                                                                          \
+            blocks(w, begin, end, x, y, ldy);                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int r = begin; r < end; r += 8) {                                                     \
+            int t = 0;                                                                             \
+            for (; t + 4 <= x->n; t += 4) {                                                        \
+                group_q(w, r, x, t, 4, y, ldy, q8);                                                \
+            }                                                                                      \
+            for (; t < x->n; t++) {                                                                \
+                group_q(w, r, x, t, 1, y, ldy, q8);                                                \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+GROUP_ROWS(rows_q8_0, blocks_q8_0, true)
+GROUP_ROWS(rows_q4_0, blocks_q4_0, false)
+
+/* ---- K-quants: codes to floats, eight at a time ---------------------------------------------- */
+
+SIMD_INLINE __m256 bytes_to_floats(__m128i eight)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(eight));
+}
+
+/* 32 codes of one sub-block: out = scale * code - min. */
+SIMD_INLINE void sub_block(__m256i codes, float scale, float min, float *out)
+{
+    const __m256 vs = _mm256_set1_ps(scale), vm = _mm256_set1_ps(min);
+    __m128i half[2] = {_mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1)};
+    for (int k = 0; k < 4; k++) {
+        __m128i eight = k % 2 ? _mm_srli_si128(half[k / 2], 8) : half[k / 2];
+        __m256 v = _mm256_mul_ps(vs, bytes_to_floats(eight));
+        _mm256_storeu_ps(out + 8 * k, _mm256_sub_ps(v, vm));
+    }
+}
+
+SIMD void eco_engine_avx2_dequant_q4_k(const struct eco_matrix *w, int row, int col, int n,
+                                       float *out)
+{
+    const __m256i low = _mm256_set1_epi8(15);
+    const uint8_t *p = (const uint8_t *)w->data +
+                       (size_t)row * eco_engine_row_bytes(w->format, w->cols) +
+                       eco_engine_row_bytes(w->format, col);
+    for (int b = 0; b < n; b += ECO_K_BLOCK, p += 144) {
+        float d = half_scale(p), dmin = half_scale(p + 2);
+        for (int j = 0; j < 8; j += 2, out += 64) {
+            __m256i q = load_bytes(p + 16 + 16 * j);
+            int scale, min;
+            eco_engine_q4_k_scale(p + 4, j, &scale, &min);
+            sub_block(_mm256_and_si256(q, low), d * (float)scale, dmin * (float)min, out);
+            eco_engine_q4_k_scale(p + 4, j + 1, &scale, &min);
+            q = _mm256_and_si256(_mm256_srli_epi16(q, 4), low);
+            sub_block(q, d * (float)scale, dmin * (float)min, out + 32);
+        }
+    }
+}
+
+/* 32 codes 0..63 of two scales: out = d * scale * (code - 32). */
+SIMD_INLINE void six_bits(__m256i codes, float d, const int8_t *scale, float *out)
+{
+    codes = _mm256_sub_epi8(codes, _mm256_set1_epi8(32));
+    __m128i half[2] = {_mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1)};
+    for (int k = 0; k < 4; k++) {
+        __m256 vs = _mm256_set1_ps(d * (float)scale[k / 2]);
+        __m128i eight = k % 2 ? _mm_srli_si128(half[k / 2], 8) : half[k / 2];
+        _mm256_storeu_ps(out + 8 * k, _mm256_mul_ps(vs, bytes_to_floats(eight)));
+    }
+}
+
+SIMD void eco_engine_avx2_dequant_q6_k(const struct eco_matrix *w, int row, int col, int n,
+                                       float *out)
+{
+    const __m256i low = _mm256_set1_epi8(15), top = _mm256_set1_epi8(0x30);
+    const uint8_t *p = (const uint8_t *)w->data +
+                       (size_t)row * eco_engine_row_bytes(w->format, w->cols) +
+                       eco_engine_row_bytes(w->format, col);
+    for (int b = 0; b < n; b += ECO_K_BLOCK, p += 210) {
+        float d = half_scale(p + 208);
+        for (int half = 0; half < 2; half++, out += 128) {
+            const int8_t *scale = (const int8_t *)p + 192 + 8 * half;
+            __m256i a = load_bytes(p + 64 * half), c = load_bytes(p + 64 * half + 32);
+            __m256i h = load_bytes(p + 128 + 32 * half);
+            __m256i h0 = _mm256_and_si256(_mm256_slli_epi16(h, 4), top);
+            __m256i h1 = _mm256_and_si256(_mm256_slli_epi16(h, 2), top);
+            __m256i h2 = _mm256_and_si256(h, top);
+            __m256i h3 = _mm256_and_si256(_mm256_srli_epi16(h, 2), top);
+            __m256i a4 = _mm256_srli_epi16(a, 4), c4 = _mm256_srli_epi16(c, 4);
+            six_bits(_mm256_or_si256(_mm256_and_si256(a, low), h0), d, scale, out);
+            six_bits(_mm256_or_si256(_mm256_and_si256(c, low), h1), d, scale + 2, out + 32);
+            six_bits(_mm256_or_si256(_mm256_and_si256(a4, low), h2), d, scale + 4, out + 64);
+            six_bits(_mm256_or_si256(_mm256_and_si256(c4, low), h3), d, scale + 6, out + 96);
+        }
+    }
+}
+
+#define K_ROWS(name, dequant_fn)                                                                   \
+    SIMD static void name(const struct eco_matrix *w, int begin, int end, const struct eco_act *x, \
+                          float *y, size_t ldy)                                                    \
+    {                                                                                              \
+        if (x->n >= ECO_MANY) {                                                                    \
+            eco_engine_rows_by_tiles(w, begin, end, x, x->x, y, ldy, dequant_fn, tile);            \
+        } else {                                                                                   \
+            eco_engine_rows_by_dequant(w, begin, end, x, y, ldy, dequant_fn, eco_engine_avx2_dot); \
+        }                                                                                          \
+    }
+
+K_ROWS(rows_q4_k, eco_engine_avx2_dequant_q4_k)
+K_ROWS(rows_q6_k, eco_engine_avx2_dequant_q6_k)
 
 const struct eco_kernels eco_engine_kernels_avx2 = {
     .isa = ECO_ENGINE_ISA_AVX2,
@@ -530,6 +779,7 @@ const struct eco_kernels eco_engine_kernels_avx2 = {
     .gate = eco_engine_avx2_gate,
     .absmax = eco_engine_avx2_absmax,
     .codes = eco_engine_avx2_codes,
+    .mark = eco_engine_avx2_mark,
     .prepare_q8 = eco_engine_avx2_prepare_q8,
     .rows = {[ECO_FORMAT_F32] = rows_f32,
              [ECO_FORMAT_F16] = rows_f16,
@@ -539,8 +789,8 @@ const struct eco_kernels eco_engine_kernels_avx2 = {
              [ECO_FORMAT_I8] = rows_i8,
              [ECO_FORMAT_Q8_0] = rows_q8_0,
              [ECO_FORMAT_Q4_0] = rows_q4_0,
-             [ECO_FORMAT_Q4_K] = rows_other,
-             [ECO_FORMAT_Q6_K] = rows_other},
+             [ECO_FORMAT_Q4_K] = rows_q4_k,
+             [ECO_FORMAT_Q6_K] = rows_q6_k},
     .kind = {[ECO_FORMAT_NF4] = ECO_ACT_NF4,
              [ECO_FORMAT_NF4_DQ] = ECO_ACT_NF4,
              [ECO_FORMAT_I8] = ECO_ACT_I8,

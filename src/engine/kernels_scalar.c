@@ -1,6 +1,7 @@
 /* Portable inner loops, and the choice of a set. */
 #include "half.h"
 #include "kernels.h"
+#include "packed.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,6 +80,13 @@ static int32_t codes(const float *x, int n, float inv, int8_t *q)
     return sum;
 }
 
+static void mark(const float *x, int n, float threshold, int8_t *marks)
+{
+    for (int i = 0; i < n; i++) {
+        marks[i] |= fabsf(x[i]) >= threshold;
+    }
+}
+
 static void prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum)
 {
     for (int b = 0; b < n; b += ECO_Q_BLOCK) {
@@ -90,6 +98,7 @@ static void prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *
 
 void eco_engine_rows_by_dequant(const struct eco_matrix *w, int begin, int end,
                                 const struct eco_act *x, float *y, size_t ldy,
+                                eco_dequant_fn *dequant,
                                 float (*dot_fn)(const float *, const float *, int))
 {
     float tile[ECO_TILE];
@@ -99,7 +108,7 @@ void eco_engine_rows_by_dequant(const struct eco_matrix *w, int begin, int end,
         }
         for (int c = 0; c < w->cols; c += ECO_TILE) {
             int n = w->cols - c < ECO_TILE ? w->cols - c : ECO_TILE;
-            eco_engine_dequant(w, r, c, n, tile);
+            dequant(w, r, c, n, tile);
             for (int t = 0; t < x->n; t++) {
                 y[(size_t)t * ldy + (size_t)r] +=
                     dot_fn(tile, x->x + (size_t)t * (size_t)x->cols + c, n);
@@ -130,12 +139,28 @@ static void edge_tile(const float *w, const float *x, size_t ldx, int tokens, in
     tile(w, few, ECO_TILE, n, out);
 }
 
+/* All tokens by the weights of up to four rows at columns [c, c + n). */
+static void tiles(const float *w, const float *from, const struct eco_act *x, int n, int rows,
+                  float *y, size_t ldy, eco_tile_fn *tile)
+{
+    const size_t ldx = (size_t)x->cols;
+    for (int t = 0; t < x->n; t += 4, from += 4 * ldx) {
+        float out[4][4] = {{0}};
+        int tokens = x->n - t < 4 ? x->n - t : 4;
+        if (tokens == 4) {
+            tile(w, from, ldx, n, out);
+        } else {
+            edge_tile(w, from, ldx, tokens, n, out, tile);
+        }
+        add_tile(out, rows, tokens, y + (size_t)t * ldy, ldy);
+    }
+}
+
 void eco_engine_rows_by_tiles(const struct eco_matrix *w, int begin, int end,
-                              const struct eco_act *x, float *y, size_t ldy,
+                              const struct eco_act *x, const float *from, float *y, size_t ldy,
                               eco_dequant_fn *dequant, eco_tile_fn *tile)
 {
-    float rows4[4 * ECO_TILE] __attribute__((aligned(64)));
-    size_t ldx = (size_t)x->cols;
+    float weights[4 * ECO_TILE] __attribute__((aligned(64)));
     for (int r = begin; r < end; r += 4) {
         int rows = end - r < 4 ? end - r : 4;
         for (int t = 0; t < x->n; t++) {
@@ -144,19 +169,9 @@ void eco_engine_rows_by_tiles(const struct eco_matrix *w, int begin, int end,
         for (int c = 0; c < w->cols; c += ECO_TILE) {
             int n = w->cols - c < ECO_TILE ? w->cols - c : ECO_TILE;
             for (int k = 0; k < 4; k++) {
-                dequant(w, r + (k < rows ? k : rows - 1), c, n, rows4 + k * ECO_TILE);
+                dequant(w, r + (k < rows ? k : rows - 1), c, n, weights + k * ECO_TILE);
             }
-            for (int t = 0; t < x->n; t += 4) {
-                float out[4][4] = {{0}};
-                const float *from = x->x + (size_t)t * ldx + (size_t)c;
-                int tokens = x->n - t < 4 ? x->n - t : 4;
-                if (tokens == 4) {
-                    tile(rows4, from, ldx, n, out);
-                } else {
-                    edge_tile(rows4, from, ldx, tokens, n, out, tile);
-                }
-                add_tile(out, rows, tokens, y + (size_t)t * ldy + (size_t)r, ldy);
-            }
+            tiles(weights, from + c, x, n, rows, y + r, ldy, tile);
         }
     }
 }
@@ -164,21 +179,32 @@ void eco_engine_rows_by_tiles(const struct eco_matrix *w, int begin, int end,
 static void rows_float(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
                        float *y, size_t ldy)
 {
-    eco_engine_rows_by_dequant(w, begin, end, x, y, ldy, dot);
+    eco_engine_rows_by_dequant(w, begin, end, x, y, ldy, eco_engine_dequant, dot);
+}
+
+/* Block i of row r, from where it lies or put together. */
+static const uint8_t *block_of(const struct eco_matrix *w, int r, int i, uint8_t *room)
+{
+    if (w->packed) {
+        eco_engine_unpack_block(w, r, i, room);
+        return room;
+    }
+    return (const uint8_t *)w->data + (size_t)r * eco_engine_row_bytes(w->format, w->cols) +
+           eco_engine_row_bytes(w->format, i * ECO_Q_BLOCK);
 }
 
 static void rows_q8_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
                       float *y, size_t ldy)
 {
-    size_t row_bytes = eco_engine_row_bytes(w->format, w->cols);
     int blocks = w->cols / ECO_Q_BLOCK;
+    uint8_t room[34];
     for (int r = begin; r < end; r++) {
         for (int t = 0; t < x->n; t++) {
-            const uint8_t *b = (const uint8_t *)w->data + (size_t)r * row_bytes;
             const int8_t *q = x->q + (size_t)t * (size_t)x->cols;
             const float *scale = x->scale + (size_t)t * (size_t)blocks;
             float sum = 0.0f;
-            for (int i = 0; i < blocks; i++, b += 34, q += ECO_Q_BLOCK) {
+            for (int i = 0; i < blocks; i++, q += ECO_Q_BLOCK) {
+                const uint8_t *b = block_of(w, r, i, room);
                 int s = 0;
                 for (int k = 0; k < ECO_Q_BLOCK; k++) {
                     s += (int8_t)b[2 + k] * q[k];
@@ -193,15 +219,15 @@ static void rows_q8_0(const struct eco_matrix *w, int begin, int end, const stru
 static void rows_q4_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
                       float *y, size_t ldy)
 {
-    size_t row_bytes = eco_engine_row_bytes(w->format, w->cols);
     int blocks = w->cols / ECO_Q_BLOCK;
+    uint8_t room[34];
     for (int r = begin; r < end; r++) {
         for (int t = 0; t < x->n; t++) {
-            const uint8_t *b = (const uint8_t *)w->data + (size_t)r * row_bytes;
             const int8_t *q = x->q + (size_t)t * (size_t)x->cols;
             const float *scale = x->scale + (size_t)t * (size_t)blocks;
             float sum = 0.0f;
-            for (int i = 0; i < blocks; i++, b += 18, q += ECO_Q_BLOCK) {
+            for (int i = 0; i < blocks; i++, q += ECO_Q_BLOCK) {
+                const uint8_t *b = block_of(w, r, i, room);
                 int s = 0;
                 for (int k = 0; k < ECO_Q_BLOCK / 2; k++) {
                     s += ((b[2 + k] & 15) - 8) * q[k] + ((b[2 + k] >> 4) - 8) * q[k + 16];
@@ -255,6 +281,7 @@ const struct eco_kernels eco_engine_kernels_scalar = {
     .gate = gate,
     .absmax = absmax,
     .codes = codes,
+    .mark = mark,
     .prepare_q8 = prepare_q8,
     .rows = {[ECO_FORMAT_F32] = rows_float,
              [ECO_FORMAT_F16] = rows_float,

@@ -13,6 +13,11 @@ void eco_engine_avx2_to_f16(uint16_t *out, const float *x, int n);
 void eco_engine_avx2_gate(float *g, const float *u, int n, bool gelu);
 float eco_engine_avx2_absmax(const float *x, int n);
 int32_t eco_engine_avx2_codes(const float *x, int n, float inv, int8_t *q);
+void eco_engine_avx2_add_outliers(const struct eco_matrix *w, int begin, int end,
+                                  const struct eco_act *x, float *y, size_t ldy);
+void eco_engine_avx2_mark(const float *x, int n, float threshold, int8_t *marks);
+void eco_engine_avx2_dequant_q4_k(const struct eco_matrix *w, int row, int col, int n, float *out);
+void eco_engine_avx2_dequant_q6_k(const struct eco_matrix *w, int row, int col, int n, float *out);
 void eco_engine_avx2_prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
 #endif
 

@@ -45,6 +45,7 @@ struct eco_matrix {
     const float *scale_scale;  /* NF4_DQ [blocks of 256 absmax] */
     float scale_offset;        /* NF4_DQ: the mean absmax */
     bool mixed;                /* I8: outlier columns in FP16 */
+    bool packed;               /* Q8_0, Q4_0: sixteen rows together, as packed.h says */
     uint64_t code_bytes, constant_bytes;
 };
 
@@ -70,5 +71,7 @@ bool eco_engine_matrix_bytes(enum eco_format f, int rows, int cols, uint64_t *co
 size_t eco_engine_row_bytes(enum eco_format f, int cols);
 /** Weights [row][col .. col + n) as floats; col and n multiples of the format's block. */
 void eco_engine_dequant(const struct eco_matrix *w, int row, int col, int n, float *out);
+/** Q4_K: the six-bit scale and minimum of sub-block j of 8, packed in 12 bytes. */
+void eco_engine_q4_k_scale(const uint8_t *packed, int j, int *scale, int *min);
 
 #endif

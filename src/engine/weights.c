@@ -2,10 +2,13 @@
 #define _GNU_SOURCE /* madvise, MAP_ANONYMOUS */
 #include "weights.h"
 
+#include "packed.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define ALIGN 64u
 #define CHUNK_FLOATS (1 << 17) /* of a quantizing thread's buffer; a row at least */
@@ -74,9 +77,11 @@ static int each_slot(const struct eco_shape *s,
 struct sizing {
     enum eco_precision p;
     const struct eco_source *source; /* may be NULL */
+    bool tied;
     uint64_t bytes;
 };
 
+/* The slot's codes where they lie in the file, when they are of the wanted format. */
 static const void *in_place(const struct eco_source *source, enum eco_precision p,
                             const struct eco_slot *t, enum eco_format *format)
 {
@@ -84,6 +89,12 @@ static const void *in_place(const struct eco_source *source, enum eco_precision 
     const void *at = source ? source->stored(source->ctx, t, &stored) : NULL;
     *format = eco_engine_format_of(p, t->role, stored);
     return *format == stored ? at : NULL;
+}
+
+/* Q8_0 and Q4_0 are multiplied sixteen rows at a time; a table that only looks rows up stays. */
+static bool packs(const struct eco_slot *t, enum eco_format format, bool tied)
+{
+    return eco_engine_can_pack(format, t->rows) && (t->role != ECO_ROLE_EMBED || tied);
 }
 
 static int size_slot(void *ctx, const struct eco_slot *t, struct eco_err *err)
@@ -98,8 +109,9 @@ static int size_slot(void *ctx, const struct eco_slot *t, struct eco_err *err)
                                "%s needs rows of whole blocks; a matrix here has %d columns",
                                eco_engine_format_name(format), t->cols);
         }
-        codes = at ? 0 : codes;
-        constants = at ? 0 : constants;
+        bool stays = at && !packs(t, format, z->tied);
+        codes = stays ? 0 : codes;
+        constants = stays ? 0 : constants;
     }
     z->bytes += aligned(codes) + aligned(constants) + 2 * ALIGN;
     return 0;
@@ -108,7 +120,7 @@ static int size_slot(void *ctx, const struct eco_slot *t, struct eco_err *err)
 int eco_engine_weight_bytes(const struct eco_shape *s, enum eco_precision p,
                             const struct eco_source *source, uint64_t *bytes, struct eco_err *err)
 {
-    struct sizing z = {p, source, 0};
+    struct sizing z = {p, source, s->tied, 0};
     int rc = each_slot(s, size_slot, &z, err);
     if (rc == 0) {
         *bytes = z.bytes;
@@ -137,26 +149,68 @@ struct quantizing {
     const struct building *b;
     const struct eco_slot *slot;
     const struct eco_matrix *w;
+    const uint8_t *stored; /* blocks to pack, or NULL: to quantize */
 };
+
+/* Rows that are made together: whole NF4 blocks, whole groups of packed rows. */
+static int row_unit(const struct eco_matrix *w)
+{
+    return w->packed ? ECO_PACKED_ROWS : eco_engine_row_unit(w->format, w->cols);
+}
+
+/* Floats to ggml's blocks in the thread's own memory, from there to their groups. */
+static void quantize_packed(const struct quantizing *q, int begin, int end, float *x)
+{
+    size_t floats = (size_t)(end - begin) * (size_t)q->w->cols;
+    struct eco_matrix rows = *q->w;
+    rows.packed = false;
+    rows.rows = end - begin;
+    rows.data = x + floats;
+    eco_engine_quantize_rows(&rows, 0, end - begin, x);
+    eco_engine_pack_rows(q->w, begin, end, rows.data);
+}
 
 static void quantize_chunk(const void *ctx, int begin, int end, int thread)
 {
     const struct quantizing *q = ctx;
-    int cols = q->slot->cols;
-    int unit = eco_engine_row_unit(q->w->format, cols);
-    int step = CHUNK_FLOATS / cols / unit * unit;
+    int cols = q->slot->cols, unit = row_unit(q->w), step = CHUNK_FLOATS / cols / unit * unit;
     float *x = q->b->buffer + (size_t)thread * q->b->buffer_floats;
     step = step > unit ? step : unit;
+    if (q->stored) {
+        size_t row = eco_engine_row_bytes(q->w->format, cols);
+        eco_engine_pack_rows(q->w, begin, end, q->stored + (size_t)begin * row);
+        return;
+    }
     for (int r = begin; r < end; r += step) {
         int stop = r + step < end ? r + step : end;
         q->b->source->rows(q->b->source->ctx, q->slot, r, stop, x);
-        eco_engine_quantize_rows(q->w, r, stop, x);
+        if (q->w->packed) {
+            quantize_packed(q, r, stop, x);
+        } else {
+            eco_engine_quantize_rows(q->w, r, stop, x);
+        }
+    }
+}
+
+/* What was read of a mapped file is not needed any more: let its pages go. */
+static void release_stored(const struct building *b, const struct eco_slot *t)
+{
+    enum eco_format format = ECO_FORMAT_F16;
+    const void *at = b->source->stored(b->source->ctx, t, &format);
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uint64_t codes = 0, constants = 0;
+    if (at && eco_engine_matrix_bytes(format, t->rows, t->cols, &codes, &constants)) {
+        uintptr_t begin = ((uintptr_t)at + page - 1) / page * page;
+        uintptr_t end = ((uintptr_t)at + codes) / page * page;
+        if (begin < end) {
+            madvise((void *)begin, end - begin, MADV_DONTNEED);
+        }
     }
 }
 
 /* Codes and constants of a matrix that is not used where it lies. */
-static int make_matrix(const struct building *b, const struct eco_slot *t, struct eco_matrix *m,
-                       struct eco_err *err)
+static int make_matrix(const struct building *b, const struct eco_slot *t, const void *stored,
+                       struct eco_matrix *m, struct eco_err *err)
 {
     float *absmax = NULL;
     size_t blocks = ((size_t)t->rows * (size_t)t->cols + ECO_NF4_BLOCK - 1) / ECO_NF4_BLOCK;
@@ -172,8 +226,8 @@ static int make_matrix(const struct building *b, const struct eco_slot *t, struc
             return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
         }
     }
-    struct quantizing q = {b, t, m};
-    int unit = eco_engine_row_unit(m->format, t->cols);
+    struct quantizing q = {b, t, m, stored};
+    int unit = row_unit(m);
     int chunk = (16 + unit - 1) / unit * unit;
     eco_engine_pool_run(b->pool, &(struct eco_job){quantize_chunk, &q, t->rows, chunk});
     if (absmax) {
@@ -181,6 +235,7 @@ static int make_matrix(const struct building *b, const struct eco_slot *t, struc
         eco_engine_quantize_absmax(m, absmax);
         free(absmax);
     }
+    release_stored(b, t);
     return 0;
 }
 
@@ -264,11 +319,13 @@ static int build_slot(void *ctx, const struct eco_slot *t, struct eco_err *err)
         (struct eco_matrix){.rows = t->rows, .cols = t->cols, .mixed = b->p == ECO_PREC_INT8_MIXED};
     m->data = in_place(b->source, b->p, t, &m->format);
     eco_engine_matrix_bytes(m->format, t->rows, t->cols, &m->code_bytes, &m->constant_bytes);
+    const void *stored = m->data;
     int rc = 0;
-    if (m->data) {
+    m->packed = packs(t, m->format, b->s->tied);
+    if (stored && !m->packed) {
         w->mapped_bytes += m->code_bytes;
     } else {
-        rc = make_matrix(b, t, m, err);
+        rc = make_matrix(b, t, stored, m, err);
     }
     w->class_bytes[class_of(t->role)] += m->code_bytes;
     w->class_bytes[ECO_TENSOR_CONSTANT] += m->constant_bytes;
@@ -306,10 +363,10 @@ int eco_engine_weights_build(const struct eco_shape *s, enum eco_precision p,
         rc = reserve(&w, bytes, err);
     }
     if (rc == 0) {
-        /* 64 rows hold whole NF4 blocks whatever the width */
+        /* 64 rows hold whole NF4 blocks whatever the width; blocks to pack lie behind 16 rows */
         bool odd = (s->intermediate | s->hidden | (s->heads * s->head_dim)) % ECO_NF4_BLOCK != 0;
-        size_t floats = (size_t)widest * (odd ? ECO_NF4_BLOCK : 1);
-        b.buffer_floats = floats > CHUNK_FLOATS ? floats : CHUNK_FLOATS;
+        size_t floats = (size_t)widest * (odd ? ECO_NF4_BLOCK : ECO_PACKED_ROWS);
+        b.buffer_floats = 2 * (floats > CHUNK_FLOATS ? floats : CHUNK_FLOATS);
         w.layers = calloc((size_t)s->layers, sizeof(*w.layers));
         b.buffer = malloc((size_t)eco_engine_pool_threads(pool) * b.buffer_floats * sizeof(float));
         rc = w.layers && b.buffer ? each_slot(s, build_slot, &b, err)

@@ -6,10 +6,12 @@
 #include "engine/engine_backend.h"
 #include "engine/half.h"
 #include "engine/kernels.h"
+#include "engine/packed.h"
 #include "engine/weights.h"
 
-#define MAX_CELLS (7 * 512)
-#define MAX_TOKENS 9
+#define MAX_CELLS (32 * 288)
+#define MAX_TOKENS 13
+#define MAX_COLS 1216
 
 static uint64_t rng = 1234567;
 
@@ -28,9 +30,9 @@ struct cell {
     unsigned char codes[MAX_CELLS * 4];
     float scale[MAX_CELLS], scale2[MAX_CELLS];
     unsigned char scale_code[MAX_CELLS];
-    float w[MAX_CELLS], x[MAX_TOKENS * 512];
-    float y[MAX_TOKENS * 8];
-    double want[MAX_TOKENS * 8], bound[MAX_TOKENS * 8];
+    float w[MAX_CELLS], x[MAX_TOKENS * MAX_COLS];
+    float y[MAX_TOKENS * 32];
+    double want[MAX_TOKENS * 32], bound[MAX_TOKENS * 32];
 };
 
 static void make(struct cell *c, enum eco_format f, int rows, int cols, bool mixed)
@@ -56,6 +58,21 @@ static void make(struct cell *c, enum eco_format f, int rows, int cols, bool mix
         return;
     }
     eco_engine_quantize_rows(&c->m, 0, rows, c->w);
+    if (eco_engine_can_pack(f, rows)) { /* what the loader does */
+        static unsigned char blocks[MAX_CELLS * 2];
+        static float before[MAX_COLS], after[MAX_COLS];
+        memcpy(blocks, c->codes, (size_t)rows * eco_engine_row_bytes(f, cols));
+        memset(c->codes, 0xee, sizeof(c->codes));
+        struct eco_matrix plain = c->m;
+        plain.data = blocks;
+        c->m.packed = true;
+        eco_engine_pack_rows(&c->m, 0, rows, blocks);
+        for (int r = 0; r < rows; r++) {
+            eco_engine_dequant(&plain, r, 0, cols, before);
+            eco_engine_dequant(&c->m, r, 0, cols, after);
+            assert_memory_equal(before, after, (size_t)cols * sizeof(float));
+        }
+    }
     if (f == ECO_FORMAT_NF4_DQ) {
         float absmax[MAX_CELLS / 16];
         memcpy(absmax, c->scale, sizeof(absmax));
@@ -104,8 +121,8 @@ static void used_x(const struct cell *c, enum eco_act_kind kind, int n, double *
 
 static void expect(struct cell *c, enum eco_act_kind kind, int n)
 {
-    static double x[MAX_TOKENS * 512];
-    static float row[512];
+    static double x[MAX_TOKENS * MAX_COLS];
+    static float row[MAX_COLS];
     used_x(c, kind, n, x);
     for (int r = 0; r < c->m.rows; r++) {
         eco_engine_dequant(&c->m, r, 0, c->m.cols, row);
@@ -125,7 +142,7 @@ static void expect(struct cell *c, enum eco_act_kind kind, int n)
 /* Through the backend, which prepares the activations as the set wants them. */
 static void multiply(struct cell *c, enum eco_engine_isa isa, int n, struct eco_pool *pool)
 {
-    struct eco_shape s = {.hidden = 512, .intermediate = 512, .heads = 1, .head_dim = 512};
+    struct eco_shape s = {.hidden = MAX_COLS, .intermediate = 8, .heads = 1, .head_dim = 8};
     struct eco_backend_ctx *b = NULL;
     s.rope.dims = 2;
     s.rope.theta = 10000;
@@ -139,8 +156,9 @@ static void check_format(enum eco_engine_isa isa, enum eco_format f, bool mixed,
                          struct eco_pool *pool)
 {
     static struct cell c;
-    static const int shapes[][2] = {{1, 64}, {7, 192}, {5, 256}, {4, 512},
-                                    {3, 96}, {6, 320}, {2, 48}};
+    static const int shapes[][2] = {{1, 64},  {7, 192},  {5, 256}, {4, 512},  {3, 96},
+                                    {6, 320}, {2, 48},   {16, 64}, {32, 288}, {16, 32},
+                                    {5, 640}, {3, 1216}, {13, 512}};
     const struct eco_kernels *k = NULL;
     assert_int_equal(eco_engine_kernels_pick(isa, &k, NULL), 0);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
