@@ -157,6 +157,18 @@ static void render(const struct eco_op *op, const void *result, const struct cli
     }
 }
 
+/* Text as it comes; a terminal gets no control characters of a model's making. */
+static void show(const char *text, size_t len)
+{
+    bool terminal = isatty(STDOUT_FILENO);
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+        putchar(terminal && control ? '?' : c);
+    }
+    fflush(stdout);
+}
+
 /* One run: arguments are set, results printed, warnings on stderr. */
 static int run_once(const struct eco_op *op, struct eco_ctx *ctx, const void *args,
                     const struct cli_options *o)
@@ -166,6 +178,7 @@ static int run_once(const struct eco_op *op, struct eco_ctx *ctx, const void *ar
     void *result = eco_arena_alloc(ctx->arena, op->result->size);
     struct eco_ctx here = *ctx; /* this run's own: it points at locals */
     here.warnings = &warnings;
+    here.stream = o->format == CLI_TABLE ? show : NULL;
     here.want_chart = o->format == CLI_TABLE || o->format == CLI_MARKDOWN || o->format == CLI_HTML;
     int rc = result ? op->run(&here, args, result, &err)
                     : eco_err_set(&err, ECO_E_NO_MEMORY, "", "out of memory");

@@ -95,6 +95,18 @@ int eco_engine_generate(struct eco_decoder *e, const int *prompt, int n_prompt, 
                         const struct eco_engine_sink *sink, struct eco_engine_timing *out,
                         struct eco_err *err);
 
+/** How eco_engine_sample chooses; temperature 0: the best token. */
+struct eco_sampling {
+    double temperature, top_p; /* top_p 1: all */
+    int top_k;                 /* 0: all */
+    uint64_t seed;             /* the same seed gives the same text */
+};
+
+/** As eco_engine_generate, with tokens drawn as `how` says (NULL: greedy). */
+int eco_engine_sample(struct eco_decoder *e, const struct eco_sampling *how, const int *prompt,
+                      int n_prompt, int n_gen, int *ids, const struct eco_engine_sink *sink,
+                      struct eco_engine_timing *out, struct eco_err *err);
+
 /** Seeded token ids [batch][n_prompt] for a prompt that costs what a real one does. */
 void eco_engine_prompt(const struct eco_decoder *e, uint64_t seed, int n_prompt, int *prompt);
 

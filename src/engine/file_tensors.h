@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "engine_shape.h"
+#include "gguf_read.h"
 #include "matrix.h"
 #include "weights.h"
 
@@ -56,6 +57,17 @@ int eco_engine_open_folder(const char *path, struct eco_shape *shape,
                            struct eco_file_tensors **files, struct eco_err *err);
 int eco_engine_open_gguf(const char *path, struct eco_shape *shape, struct eco_file_tensors **files,
                          struct eco_err *err);
+/** A line of a GGUF's list of tensors; t.data is NULL for types that the engine cannot read. */
+struct eco_gguf_tensor {
+    struct eco_file_tensor t;
+    char name[ECO_GGUF_MAX_KEY];
+    uint64_t offset;
+    uint32_t type; /* ggml's number */
+    int dims;
+    bool usable;
+};
+int eco_gguf_tensors(struct eco_gguf *g, struct eco_arena *arena, struct eco_gguf_tensor **out,
+                     struct eco_err *err);
 extern const struct eco_names eco_engine_gguf_names;
 extern const struct eco_names eco_engine_hf_names, eco_engine_hf_names_gemma2;
 

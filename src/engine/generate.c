@@ -1,7 +1,8 @@
-/* Greedy decoding, logits and perplexity on top of the forward pass. */
+/* Decoding, logits and perplexity on top of the forward pass. */
 #include "decoder.h"
 
 #include "base/clock.h"
+#include "sample.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,17 +29,9 @@ static void pass(struct eco_decoder *e, const int *ids, int n, int seq, int pos)
     eco_engine_forward(&e->f, &(struct eco_tokens){n, ids, seqs, positions});
 }
 
-static int argmax(const float *x, int n)
-{
-    int best = 0;
-    for (int i = 1; i < n; i++) {
-        best = x[i] > x[best] ? i : best;
-    }
-    return best;
-}
-
 /* The first token of every sequence; their prompts fill the caches. */
-static void prefill(struct eco_decoder *e, const int *prompt, int n_prompt, int *next)
+static void prefill(struct eco_decoder *e, struct eco_sampler *s, const int *prompt, int n_prompt,
+                    int *next)
 {
     for (int b = 0; b < e->batch; b++) {
         const int *ids = prompt + (size_t)b * (size_t)n_prompt;
@@ -48,12 +41,12 @@ static void prefill(struct eco_decoder *e, const int *prompt, int n_prompt, int 
             pass(e, ids + at, n, b, at);
         }
         eco_engine_project(&e->f, n - 1, 1);
-        next[b] = argmax(e->f.scratch.logits, e->f.shape.vocab);
+        next[b] = eco_engine_sampler_pick(s, b, e->f.scratch.logits, e->f.shape.vocab);
     }
 }
 
 /* One decode step of all sequences at once; next[] becomes the new tokens. */
-static void step(struct eco_decoder *e, int pos, int *next)
+static void step(struct eco_decoder *e, struct eco_sampler *s, int pos, int *next)
 {
     int *seqs = e->step + e->f.scratch.tokens, *positions = seqs + e->f.scratch.tokens;
     for (int b = 0; b < e->batch; b++) {
@@ -63,8 +56,8 @@ static void step(struct eco_decoder *e, int pos, int *next)
     eco_engine_forward(&e->f, &(struct eco_tokens){e->batch, next, seqs, positions});
     eco_engine_project(&e->f, 0, e->batch);
     for (int b = 0; b < e->batch; b++) {
-        next[b] =
-            argmax(e->f.scratch.logits + (size_t)b * (size_t)e->f.shape.vocab, e->f.shape.vocab);
+        const float *logits = e->f.scratch.logits + (size_t)b * (size_t)e->f.shape.vocab;
+        next[b] = eco_engine_sampler_pick(s, b, logits, e->f.shape.vocab);
     }
 }
 
@@ -92,47 +85,62 @@ static double seconds(int64_t from, int64_t to)
     return (double)(to - from) * 1e-9;
 }
 
-int eco_engine_generate(struct eco_decoder *e, const int *prompt, int n_prompt, int n_gen, int *ids,
-                        const struct eco_engine_sink *sink, struct eco_engine_timing *out,
-                        struct eco_err *err)
+static void report(const struct eco_decoder *e, int n_prompt, int made, double ttft_s,
+                   double decode_s, struct eco_engine_timing *out)
+{
+    int64_t prompt_tokens = (int64_t)e->batch * n_prompt;
+    *out = (struct eco_engine_timing){.ttft_s = ttft_s,
+                                      .total_s = ttft_s + decode_s,
+                                      .prompt_tokens = prompt_tokens,
+                                      .gen_tokens = (int64_t)e->batch * made};
+    out->prefill_tokens_per_s = ttft_s > 0.0 ? (double)prompt_tokens / ttft_s : 0.0;
+    if (made > 1 && decode_s > 0.0) {
+        out->tpot_s = decode_s / (made - 1);
+        out->decode_tokens_per_s = (double)e->batch * (made - 1) / decode_s;
+    }
+}
+
+int eco_engine_sample(struct eco_decoder *e, const struct eco_sampling *how, const int *prompt,
+                      int n_prompt, int n_gen, int *ids, const struct eco_engine_sink *sink,
+                      struct eco_engine_timing *out, struct eco_err *err)
 {
     if (n_prompt < 1 || n_gen < 1 || n_prompt > e->context || n_gen > e->context - n_prompt) {
         return eco_err_set(err, ECO_E_RANGE, "prompt",
                            "%d prompt and %d generated tokens do not fit a context of %d", n_prompt,
                            n_gen, e->context);
     }
+    struct eco_sampler s;
     int rc = check_ids(e, prompt, (int64_t)e->batch * n_prompt, err);
+    rc = rc ? rc : eco_engine_sampler_init(&s, how, e->f.shape.vocab, err);
     if (rc) {
         return rc;
     }
     int *next = e->step, made = 1;
     int64_t start = eco_clock_mono_ns();
-    prefill(e, prompt, n_prompt, next);
+    prefill(e, &s, prompt, n_prompt, next);
     int64_t first = eco_clock_mono_ns(), last = first;
     bool stop = emit(e, next, 0, n_gen, ids, sink) != 0;
     for (; made < n_gen && !stop; made++) {
-        step(e, n_prompt + made - 1, next);
+        step(e, &s, n_prompt + made - 1, next);
         stop = emit(e, next, made, n_gen, ids, sink) != 0;
         last = eco_clock_mono_ns();
     }
+    eco_engine_sampler_done(&s);
     if (!finite_output(e)) {
         return eco_err_set(err, ECO_E_CONTENT, "model",
                            "the model's outputs are not finite numbers: its weights are not sound");
     }
     if (out) {
-        double ttft = seconds(start, first), decode = seconds(first, last);
-        int64_t prompt_tokens = (int64_t)e->batch * n_prompt;
-        *out = (struct eco_engine_timing){.ttft_s = ttft,
-                                          .total_s = ttft + decode,
-                                          .prompt_tokens = prompt_tokens,
-                                          .gen_tokens = (int64_t)e->batch * made};
-        out->prefill_tokens_per_s = ttft > 0.0 ? (double)prompt_tokens / ttft : 0.0;
-        if (made > 1 && decode > 0.0) {
-            out->tpot_s = decode / (made - 1);
-            out->decode_tokens_per_s = (double)e->batch * (made - 1) / decode;
-        }
+        report(e, n_prompt, made, seconds(start, first), seconds(first, last), out);
     }
     return 0;
+}
+
+int eco_engine_generate(struct eco_decoder *e, const int *prompt, int n_prompt, int n_gen, int *ids,
+                        const struct eco_engine_sink *sink, struct eco_engine_timing *out,
+                        struct eco_err *err)
+{
+    return eco_engine_sample(e, NULL, prompt, n_prompt, n_gen, ids, sink, out, err);
 }
 
 void eco_engine_prompt(const struct eco_decoder *e, uint64_t seed, int n_prompt, int *prompt)

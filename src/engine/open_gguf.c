@@ -54,15 +54,8 @@ static bool format_of_type(uint64_t type, enum eco_format *out)
     return false;
 }
 
-struct tensor_info {
-    struct eco_file_tensor t;
-    char name[ECO_GGUF_MAX_KEY];
-    uint64_t offset;
-    bool usable;
-};
-
 /* One entry of the tensor list; types the engine has no kernel for are passed over. */
-static int read_tensor(struct eco_gguf *h, struct tensor_info *out, struct eco_err *err)
+static int read_tensor(struct eco_gguf *h, struct eco_gguf_tensor *out, struct eco_err *err)
 {
     struct eco_gguf_cursor *c = &h->c;
     uint64_t len = eco_gguf_uint(c, 8), d[4] = {1, 1, 1, 1}, codes = 0, constants = 0;
@@ -74,8 +67,9 @@ static int read_tensor(struct eco_gguf *h, struct tensor_info *out, struct eco_e
     for (uint64_t i = 0; i < dims; i++) {
         d[i] = eco_gguf_uint(c, 8);
     }
-    uint64_t type = eco_gguf_uint(c, 4);
+    out->type = (uint32_t)eco_gguf_uint(c, 4);
     out->offset = eco_gguf_uint(c, 8);
+    out->dims = (int)dims;
     memcpy(out->name, name, (size_t)len);
     out->name[len] = '\0';
     out->t.cols = d[0];
@@ -83,7 +77,7 @@ static int read_tensor(struct eco_gguf *h, struct tensor_info *out, struct eco_e
     if (c->bad || d[0] == 0 || d[1] == 0 || d[0] > 1u << 30 || d[1] > 1u << 30) {
         return eco_gguf_bad(h, "a tensor's extents are wrong", err);
     }
-    out->usable = format_of_type(type, &out->t.format) && d[2] == 1 && d[3] == 1;
+    out->usable = format_of_type(out->type, &out->t.format) && d[2] == 1 && d[3] == 1;
     if (out->usable &&
         !eco_engine_matrix_bytes(out->t.format, (int)d[1], (int)d[0], &codes, &constants)) {
         return eco_gguf_bad(h, "a row is not made of whole blocks", err);
@@ -92,16 +86,16 @@ static int read_tensor(struct eco_gguf *h, struct tensor_info *out, struct eco_e
     return 0;
 }
 
-static int read_tensors(struct eco_gguf *h, struct eco_file_tensors *f, struct eco_err *err)
+int eco_gguf_tensors(struct eco_gguf *h, struct eco_arena *arena, struct eco_gguf_tensor **out,
+                     struct eco_err *err)
 {
     struct eco_gguf_cursor *c = &h->c;
     uint64_t n = h->n_tensors;
-    struct eco_arena *arena = eco_engine_files_arena(f);
     double align = eco_gguf_num(h, "general.alignment", 32.0);
     if (n > ECO_MODEL_MAX_TENSORS || !(align >= 1.0 && align <= 1048576.0)) {
         return eco_gguf_bad(h, "too many tensors, or an alignment out of range", err);
     }
-    struct tensor_info *list = eco_arena_array(arena, (size_t)n + 1, sizeof(*list));
+    struct eco_gguf_tensor *list = eco_arena_array(arena, (size_t)n + 1, sizeof(*list));
     if (!list) {
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
@@ -111,7 +105,8 @@ static int read_tensors(struct eco_gguf *h, struct eco_file_tensors *f, struct e
     }
     size_t step = (size_t)align, base = (c->at + step - 1) / step * step;
     for (uint64_t i = 0; i < n && rc == 0; i++) {
-        struct tensor_info *x = &list[i];
+        struct eco_gguf_tensor *x = &list[i];
+        x->t.name = x->name;
         if (!x->usable) {
             continue;
         }
@@ -120,8 +115,17 @@ static int read_tensors(struct eco_gguf *h, struct eco_file_tensors *f, struct e
                                "tensor '%.80s' does not lie in the file (cut short?)", x->name);
         }
         x->t.data = c->data + base + x->offset;
-        x->t.name = x->name;
-        rc = eco_engine_files_add(f, &x->t, err);
+    }
+    *out = list;
+    return rc;
+}
+
+static int read_tensors(struct eco_gguf *h, struct eco_file_tensors *f, struct eco_err *err)
+{
+    struct eco_gguf_tensor *list = NULL;
+    int rc = eco_gguf_tensors(h, eco_engine_files_arena(f), &list, err);
+    for (uint64_t i = 0; i < h->n_tensors && rc == 0; i++) {
+        rc = list[i].usable ? eco_engine_files_add(f, &list[i].t, err) : 0;
     }
     return rc;
 }

@@ -28,6 +28,7 @@ struct eco_ids {
     size_t n, cap;
 };
 void eco_ids_done(struct eco_ids *ids);
+int eco_ids_add(struct eco_ids *ids, int id, struct eco_err *err);
 
 enum eco_tok_flag {
     ECO_TOK_WITH_ENDS = 1,   /* BOS and EOS where the model has them */

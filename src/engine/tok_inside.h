@@ -129,7 +129,7 @@ int eco_tok_bpe(const struct eco_tokenizer *t, struct eco_tok_work *w, const cha
                 struct eco_ids *out, struct eco_err *err);
 int eco_tok_unigram(const struct eco_tokenizer *t, struct eco_tok_work *w, const char *text,
                     size_t len, struct eco_ids *out, struct eco_err *err);
-int eco_ids_add(struct eco_ids *ids, int id, struct eco_err *err);
+
 /** What no piece holds: its bytes, or the unknown token (fused with one before when asked). */
 int eco_tok_unknown(const struct eco_tokenizer *t, const char *text, size_t len, bool *fused,
                     struct eco_ids *out, struct eco_err *err);

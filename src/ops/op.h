@@ -168,6 +168,7 @@ struct eco_ctx {
     int64_t now_unix_ms;
     void (*timestamp)(int64_t unix_ms, char out[32]); /* ISO 8601; NULL: the epoch is written */
     struct eco_buf *warnings;                         /* lines for stderr; NULL: dropped */
+    void (*stream)(const char *text, size_t len);     /* shows text as it comes; NULL: later */
 };
 
 struct eco_doc;

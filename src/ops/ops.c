@@ -95,9 +95,10 @@ const struct eco_op eco_ops[] = {
     {ROW(engine, "the embedded decode engine by hand"), .view = eco_view_engine,
      .about =
          "bench: tokens per second, time to first token, time a step and bytes by tensor class of "
-         "each precision. generate: greedy token ids. perplexity: of token ids. Models are seeded "
-         "random weights in a known shape (synthetic:NAME), Hugging Face folders and GGUF files of "
-         "the Llama family.",
+         "each precision. generate: goes on from --prompt, as text while it comes, or from token "
+         "ids. perplexity: of a text file or of token ids, over windows. quantize: writes a GGUF "
+         "file. Models are seeded random weights in a known shape (synthetic:NAME), Hugging Face "
+         "folders and GGUF files of the Llama family.",
      .examples = "ecocompute engine bench synthetic:SmolLM2-135M --precision FP16,NF4 "
                  "--gen-tokens 4 --prompt-tokens 4 --runs 1\n"
                  "ecocompute engine generate synthetic:SmolLM2-135M --precision Q8_0 --ids 1,2,3 "

@@ -1,6 +1,7 @@
-/* The embedded engine by hand: speed of each precision, greedy ids, perplexity. */
+/* The embedded engine by hand: speed of each precision, text or ids, perplexity, quantizing. */
 #include "engine/engine.h"
-
+#include "engine/quantize.h"
+#include "engine_text.h"
 #include "runs.h"
 
 #include <stdlib.h>
@@ -28,15 +29,15 @@ static struct eco_opt median(double *v, int64_t n)
     return (struct eco_opt){m, m > 0.0};
 }
 
-/* The prompt of every sequence: the asked ids, or seeded ones. */
+/* The prompt of every sequence: the asked one, or a seeded one. */
 static int *make_prompt(struct eco_ctx *ctx, const struct eco_args_engine *a,
-                        const struct eco_decoder *e, int *n)
+                        const struct eco_engine_input *in, const struct eco_decoder *e, int *n)
 {
-    *n = a->ids.n > 0 ? (int)a->ids.n : (int)a->prompt_tokens;
+    *n = in->ids.n > 0 ? (int)in->ids.n : (int)a->prompt_tokens;
     int *p = eco_arena_array(ctx->arena, (size_t)a->batch * (size_t)*n, sizeof(*p));
-    if (p && a->ids.n > 0) {
+    if (p && in->ids.n > 0) {
         for (int64_t i = 0; i < a->batch * *n; i++) {
-            p[i] = (int)a->ids.v[i % *n];
+            p[i] = in->ids.v[i % *n];
         }
     } else if (p) {
         eco_engine_prompt(e, (uint64_t)a->seed, *n, p);
@@ -44,10 +45,11 @@ static int *make_prompt(struct eco_ctx *ctx, const struct eco_args_engine *a,
     return p;
 }
 
-static int bench(struct eco_ctx *ctx, const struct eco_args_engine *a, struct eco_decoder *e,
+static int bench(struct eco_ctx *ctx, const struct eco_args_engine *a,
+                 const struct eco_engine_input *in, struct eco_decoder *e,
                  struct eco_res_engine_arm *out, struct eco_err *err)
 {
-    int n = 0, *prompt = make_prompt(ctx, a, e, &n);
+    int n = 0, *prompt = make_prompt(ctx, a, in, e, &n);
     double *v = eco_arena_array(ctx->arena, 4 * (size_t)a->runs, sizeof(*v));
     if (!prompt || !v) {
         return no_memory(err);
@@ -76,29 +78,37 @@ static int bench(struct eco_ctx *ctx, const struct eco_args_engine *a, struct ec
     return 0;
 }
 
-static int generate(struct eco_ctx *ctx, const struct eco_args_engine *a, struct eco_decoder *e,
+static int generate(struct eco_ctx *ctx, const struct eco_args_engine *a,
+                    const struct eco_engine_input *in, struct eco_decoder *e,
                     struct eco_res_engine_arm *out, struct eco_err *err)
 {
-    int n = 0, gen = (int)a->gen_tokens, *prompt = make_prompt(ctx, a, e, &n);
+    int n = 0, gen = in->gen, *prompt = make_prompt(ctx, a, in, e, &n);
     int *ids = eco_arena_array(ctx->arena, (size_t)a->batch * (size_t)gen, sizeof(*ids));
+    struct eco_sampling how = {a->temperature, a->top_p, (int)a->top_k, (uint64_t)a->seed};
     struct eco_buf text = ECO_BUF_INIT;
     if (!prompt || !ids) {
         return no_memory(err);
     }
-    int rc = eco_engine_generate(e, prompt, n, gen, ids, NULL, NULL, err);
+    if (in->tok) {
+        return eco_engine_write(ctx, a, e, in, prompt, out, err);
+    }
+    int rc = eco_engine_sample(e, &how, prompt, n, gen, ids, NULL, NULL, err);
     for (int64_t i = 0; rc == 0 && i < a->batch * gen; i++) {
         eco_buf_printf(&text, "%s%d", i == 0 ? "" : i % gen ? " " : "\n", ids[i]);
     }
     out->ids =
         eco_buf_ok(&text) ? eco_arena_strdup(ctx->arena, eco_buf_str(&text), text.len) : NULL;
     eco_buf_done(&text);
+    out->prompt_tokens = a->batch * n;
+    out->generated_tokens = a->batch * gen;
     return rc ? rc : out->ids ? 0 : no_memory(err);
 }
 
-static int perplexity(struct eco_ctx *ctx, const struct eco_args_engine *a, struct eco_decoder *e,
+static int perplexity(struct eco_ctx *ctx, const struct eco_args_engine *a,
+                      const struct eco_engine_input *in, struct eco_decoder *e,
                       struct eco_res_engine_arm *out, struct eco_err *err)
 {
-    int n = 0, *text = make_prompt(ctx, a, e, &n);
+    int n = 0, *text = make_prompt(ctx, a, in, e, &n);
     int context = eco_engine_info(e)->context_tokens;
     if (!text) {
         return no_memory(err);
@@ -134,12 +144,13 @@ static void describe(struct eco_ctx *ctx, const struct eco_decoder *e, struct ec
     arm->load_s = i->load_s;
 }
 
-static int run_arm(struct eco_ctx *ctx, const struct eco_args_engine *a, enum eco_precision p,
+static int run_arm(struct eco_ctx *ctx, const struct eco_args_engine *a,
+                   const struct eco_engine_input *in, enum eco_precision p,
                    struct eco_res_engine *out, struct eco_res_engine_arm *arm, struct eco_err *err)
 {
     bool ok = true, scores = strcmp(a->action, "perplexity") == 0;
-    int64_t n = a->ids.n > 0 ? (int64_t)a->ids.n : a->prompt_tokens;
-    int64_t room = scores ? (a->window < n ? a->window : n) : n + a->gen_tokens;
+    int64_t n = in->ids.n > 0 ? (int64_t)in->ids.n : a->prompt_tokens;
+    int64_t room = scores ? (a->window < n ? a->window : n) : n + in->gen;
     struct eco_decoder *e = NULL;
     struct eco_engine_options o = {
         .model = a->model,
@@ -156,18 +167,18 @@ static int run_arm(struct eco_ctx *ctx, const struct eco_args_engine *a, enum ec
     }
     describe(ctx, e, out, arm);
     if (strcmp(a->action, "bench") == 0) {
-        rc = bench(ctx, a, e, arm, err);
+        rc = bench(ctx, a, in, e, arm, err);
     } else {
-        rc = scores ? perplexity(ctx, a, e, arm, err) : generate(ctx, a, e, arm, err);
+        rc = scores ? perplexity(ctx, a, in, e, arm, err) : generate(ctx, a, in, e, arm, err);
     }
     eco_engine_close(e);
     return rc;
 }
 
-int eco_run_engine(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+static int run_arms(struct eco_ctx *ctx, const struct eco_args_engine *a,
+                    const struct eco_engine_input *in, struct eco_res_engine *out,
+                    struct eco_err *err)
 {
-    const struct eco_args_engine *a = args;
-    struct eco_res_engine *out = result;
     size_t n = a->precision.n > 0 ? a->precision.n : 1;
     struct eco_res_engine_arm *arms = eco_arena_array(ctx->arena, n, sizeof(*arms));
     if (!arms) {
@@ -178,14 +189,57 @@ int eco_run_engine(struct eco_ctx *ctx, const void *args, void *result, struct e
         if (a->precision.n > 0) {
             p = eco_precision_parse(a->precision.v[i], strlen(a->precision.v[i]));
         }
-        int rc = run_arm(ctx, a, p, out, &arms[i], err);
+        int rc = run_arm(ctx, a, in, p, out, &arms[i], err);
         if (rc) {
             return rc;
         }
     }
     out->arms = (struct eco_list){arms, n};
-    if (out->warning && ctx->warnings) {
+    return 0;
+}
+
+static int quantize(struct eco_ctx *ctx, const struct eco_args_engine *a,
+                    struct eco_res_engine *out, struct eco_err *err)
+{
+    struct eco_quantized q;
+    struct eco_res_engine_arm *arm = eco_arena_alloc(ctx->arena, sizeof(*arm));
+    if (!a->out || a->precision.n != 1) {
+        return eco_err_set(err, ECO_E_MISSING, a->out ? "precision" : "out",
+                           "quantize MODEL OUT.gguf --precision %s: say %s",
+                           "Q8_0|Q4_0|F16|BF16|F32",
+                           a->out ? "one precision" : "which file to write");
+    }
+    const char *name = a->precision.v[0];
+    enum eco_precision p = eco_precision_parse(name, strlen(name));
+    int rc = arm ? eco_engine_quantize(a->model, a->out, p, (int)a->threads, a->force, &q, err)
+                 : no_memory(err);
+    if (rc) {
+        return rc;
+    }
+    arm->precision = eco_precision_name(p);
+    arm->load_s = q.seconds;
+    out->model = a->model;
+    out->written = a->out;
+    out->written_bytes = (int64_t)q.file_bytes;
+    out->written_tensors = q.tensors;
+    out->warning = q.warning[0] ? eco_step_fmt(ctx, "%s", q.warning) : NULL;
+    out->arms = (struct eco_list){arm, 1};
+    return 0;
+}
+
+int eco_run_engine(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
+{
+    const struct eco_args_engine *a = args;
+    struct eco_res_engine *out = result;
+    struct eco_engine_input in = {0};
+    int rc = eco_engine_input(ctx, a, &in, err);
+    if (rc == 0) {
+        rc = strcmp(a->action, "quantize") == 0 ? quantize(ctx, a, out, err)
+                                                : run_arms(ctx, a, &in, out, err);
+    }
+    if (rc == 0 && out->warning && ctx->warnings) {
         eco_buf_printf(ctx->warnings, "%s\n", out->warning);
     }
-    return 0;
+    eco_engine_input_done(&in);
+    return rc;
 }

@@ -29,11 +29,33 @@ static void speeds(struct eco_doc *d, const struct eco_list *arms)
     eco_doc_table_end(d);
 }
 
+/* A text is the answer itself: nothing before it, so that it can be piped on. */
+static bool texts(struct eco_doc *d, const struct eco_res_engine *r)
+{
+    const struct eco_res_engine_arm *arm = r->arms.items;
+    if (r->arms.n == 1 && arm->stop) {
+        if (arm->text) { /* else it was shown while it came */
+            eco_doc_pre(d, arm->text);
+        }
+        return true;
+    }
+    return false;
+}
+
 void eco_view_engine(struct eco_doc *d, const void *result)
 {
     const struct eco_res_engine *r = result;
     const struct eco_res_engine_arm *first = r->arms.items;
     bool bench = r->arms.n > 0 && first->runs > 0;
+    if (r->written) {
+        eco_doc_verdict(d, ECO_TONE_PLAIN, "%s: %s, %.3f GB, %lld tensors, in %.1f s", r->written,
+                        first->precision, (double)r->written_bytes * 1e-9,
+                        (long long)r->written_tensors, first->load_s);
+        return;
+    }
+    if (texts(d, r)) {
+        return;
+    }
     eco_doc_verdict(d, ECO_TONE_PLAIN, "%s (%s%s) on %s, %s, %lld of %lld CPUs", r->model,
                     r->architecture, r->synthetic ? ", random weights" : "", r->backend, r->isa,
                     (long long)r->threads, (long long)r->cpus);
@@ -41,7 +63,9 @@ void eco_view_engine(struct eco_doc *d, const void *result)
         speeds(d, &r->arms);
     }
     for (size_t i = 0; !bench && i < r->arms.n; i++) {
-        if (first[i].ids) {
+        if (first[i].text) {
+            eco_doc_kv(d, first[i].precision, "%s", first[i].text);
+        } else if (first[i].ids) {
             eco_doc_kv(d, first[i].precision, "%s", first[i].ids);
         } else {
             eco_doc_kv(d, first[i].precision, "perplexity %s over %lld tokens",
