@@ -56,6 +56,7 @@ enum query_sense {
     SENSE_COUNT,    /* measure word of cards */
     SENSE_REQUESTS, /* units */
     SENSE_USERS,
+    SENSE_EACH, /* "per user": the requests before it are those of one */
     SENSE_TOKENS,
     SENSE_CHARS, /* arg: characters a unit is */
     SENSE_WORDS,

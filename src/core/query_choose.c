@@ -186,13 +186,23 @@ static bool region_at(struct query *q, size_t i, size_t n)
                             q->out->region);
 }
 
-/* "in Germany", "region: FR", "在德国": the longest name behind such a word. */
-static void choose_region(struct query *q)
+/* A whole name, "(Ireland)", "German prices" aside: a code or a short word may be anything. */
+static bool is_long_name(const struct query *q, size_t i, size_t n)
 {
-    for (size_t i = 0; i + 1 < q->n_items && q->out->region[0] == '\0'; i++) {
-        size_t k = i + 1;
+    const struct query_token *a = &q->token[q->item[i].first];
+    const struct query_item *l = &q->item[i + n - 1];
+    const struct query_token *b = &q->token[l->first + l->count - 1];
 
-        if (!eco_query_sense(q, i, SENSE_IN))
+    return (size_t)b->at + b->len - a->at >= (a->kind == QUERY_CJK ? 6 : 5);
+}
+
+/* "in Germany", "region: FR", "在德国": the longest name behind such a word; else any long name. */
+static void choose_region(struct query *q, bool anywhere)
+{
+    for (size_t i = 0; i + 1 < q->n_items + anywhere && q->out->region[0] == '\0'; i++) {
+        size_t k = anywhere ? i : i + 1;
+
+        if (!anywhere && !eco_query_sense(q, i, SENSE_IN))
             continue;
         k += eco_query_mark(q, k, '=') || eco_query_mark(q, k, ':') ||
              eco_query_sense(q, k, SENSE_LINK);
@@ -200,7 +210,8 @@ static void choose_region(struct query *q)
              eco_query_token_is(q, q->item[k].first, "the");
         for (size_t n = 3; n >= 1; n--) {
             size_t want = n;
-            if (k + want <= q->n_items && q->item[k].kind == ITEM_TEXT && region_at(q, k, want)) {
+            if (k + want <= q->n_items && q->item[k].kind == ITEM_TEXT &&
+                (!anywhere || is_long_name(q, k, want)) && region_at(q, k, want)) {
                 for (size_t u = 0; u < want; u++)
                     q->item[k + u].used = true;
                 break;
@@ -218,6 +229,15 @@ static bool has_digits(const struct query *q, const struct query_item *it)
     return false;
 }
 
+/* "no bitsandbytes": which method then, nobody said. */
+static bool is_left_out(const struct query *q, size_t i)
+{
+    size_t first = q->item[i].first;
+
+    return i > 0 && eco_query_sense(q, i - 1, SENSE_NOT) &&
+           (eco_query_token_is(q, first, "bitsandbytes") || eco_query_token_is(q, first, "bnb"));
+}
+
 /* Figures that nothing took, with the word behind them. */
 static void miss_rest(struct query *q)
 {
@@ -227,8 +247,12 @@ static void miss_rest(struct query *q)
                      (q->item[i + 1].kind == ITEM_TEXT || q->item[i + 1].kind == ITEM_WORD);
         bool one = it->kind == ITEM_NUM && q->token[it->first].kind != QUERY_NUM && it->value <= 2;
 
-        if (it->kind == ITEM_NUM && !it->used && !one)
+        if (it->kind == ITEM_NUM && !it->used && eco_query_sense(q, i + 1, SENSE_MS))
+            eco_query_miss(q, i, i + 1, "a time of what? a limit is said as ms per token");
+        else if (it->kind == ITEM_NUM && !it->used && !one)
             eco_query_miss(q, i, after ? i + 1 : i, "a figure without a meaning here");
+        else if (it->kind == ITEM_TEXT && is_left_out(q, i))
+            eco_query_miss(q, i, i, "to be left out: say which method you want (GPTQ, AWQ, GGUF)");
         else if (it->kind == ITEM_TEXT && it->letters && !it->used && has_digits(q, it))
             eco_query_miss(q, i, i, "not a name that is known");
     }
@@ -241,6 +265,7 @@ void eco_query_choose(struct query *q)
     choose_models(q);
     choose_sizes(q);
     miss_families(q);
-    choose_region(q);
+    choose_region(q, false);
+    choose_region(q, true);
     miss_rest(q);
 }

@@ -232,7 +232,16 @@ static bool card_count(struct query *q, size_t i)
     return true;
 }
 
-/* "80 GB A100", "24 GB card": the memory of a card that is named anyway. */
+static bool card_named(const struct query *q)
+{
+    for (size_t i = 0; i < q->n_items; i++) {
+        if (q->item[i].kind == ITEM_CARD)
+            return true;
+    }
+    return false;
+}
+
+/* "80 GB A100", "24 GB card": the memory of a card that is named, here or elsewhere. */
 static bool card_memory(struct query *q, size_t i)
 {
     size_t k = i + 2;
@@ -242,6 +251,8 @@ static bool card_memory(struct query *q, size_t i)
     k += eco_query_mark(q, k, '-') ? 1 : 0;
     if (k < q->n_items && (q->item[k].kind == ITEM_CARD || eco_query_sense(q, k, SENSE_GPU_KEY))) {
         q->item[i].used = q->item[i + 1].used = true;
+        if (!card_named(q))
+            eco_query_miss(q, i, k, "many cards have this memory: name the card");
         return true;
     }
     return false;

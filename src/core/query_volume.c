@@ -106,16 +106,58 @@ static void requests(struct query *q, size_t i, size_t u, double v)
     eco_query_offer(q, ECO_QUERY_REQUESTS, v * per_month(period), period != 0 ? 90 : 70);
 }
 
+/* "3 requests each", "3 queries per user", "每人 3 次": is the number at item i, with its unit at
+ * u, of one user? */
+static bool of_one_user(const struct query *q, size_t i, size_t u)
+{
+    size_t before = i > 1 && eco_query_sense(q, i - 1, SENSE_PERIOD) ? i - 2 : i - 1;
+
+    return eco_query_sense(q, u + 1, SENSE_EACH) ||
+           (i > 0 && eco_query_sense(q, before, SENSE_EACH));
+}
+
+static bool requests_each(struct query *q, double *each)
+{
+    for (size_t k = 0; k < q->n_items; k++) {
+        size_t u = q->item[k].kind == ITEM_NUM ? eco_query_unit(q, k) : k;
+
+        if (u > k && eco_query_sense(q, u, SENSE_REQUESTS) && of_one_user(q, k, u)) {
+            *each = eco_query_plain_value(&q->item[k]);
+            q->item[k].used = q->item[u].used = true;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void users(struct query *q, size_t i, size_t u, double v)
 {
     char period = (char)q->item[u].word->arg;
+    double each = REQUESTS_PER_USER;
+    bool said = requests_each(q, &each);
     double a_month;
 
     period = period != 0 ? period : period_near(q, i, u);
-    a_month = v * REQUESTS_PER_USER * per_month(period != 0 ? period : 'd');
-    eco_query_convert(q, period == 'm' ? "users a month" : "users a day", v, "requests a month",
-                      a_month, "5 requests a user, 30 days a month");
+    a_month = v * each * per_month(period != 0 ? period : 'd');
+    if (said)
+        eco_query_convert(q, "requests a user", each, "requests a month", a_month,
+                          period == 'm' ? "times the users of a month"
+                                        : "times the users of a day, 30 days a month");
+    else
+        eco_query_convert(q, period == 'm' ? "users a month" : "users a day", v, "requests a month",
+                          a_month, "5 requests a user, 30 days a month");
     eco_query_offer(q, ECO_QUERY_REQUESTS, a_month, 80);
+}
+
+/* Requests of one user say nothing alone; with users they are already used. */
+static bool requests_of_one(struct query *q, size_t i, size_t u)
+{
+    for (size_t k = 0; k < q->n_items; k++) {
+        if (eco_query_sense(q, k, SENSE_USERS))
+            return true; /* read with them */
+    }
+    eco_query_miss(q, i, u + 1 < q->n_items ? u + 1 : u, "of one user: say how many users");
+    return true;
 }
 
 static bool trained_before(const struct query *q, size_t i)
@@ -260,6 +302,8 @@ static bool by_unit(struct query *q, size_t i, size_t u)
 
     switch ((enum query_sense)q->item[u].word->sense) {
     case SENSE_REQUESTS:
+        if (of_one_user(q, i, u))
+            return requests_of_one(q, i, u);
         requests(q, i, u, v);
         return true;
     case SENSE_USERS:
