@@ -11,4 +11,10 @@ for program in build-bench/bench/bench_*; do
     echo "== $(basename "$program")"
     "$program"
 done
+for script in bench/bench_*.py bench/bench_*.sh; do
+    [ -x "$script" ] || continue
+    found=1
+    echo "== $(basename "$script")"
+    "$script" build-bench
+done
 [ "$found" = 1 ] || echo "no benches yet"
