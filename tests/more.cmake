@@ -110,3 +110,9 @@ endforeach()
 
 add_test(NAME cli/worker_env COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/worker_env.py)
 set_tests_properties(cli/worker_env PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
+
+if(TARGET ecocompute)
+  add_test(NAME cli/packaging COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/packaging.py
+           --program $<TARGET_FILE:ecocompute>)
+  set_tests_properties(cli/packaging PROPERTIES LABELS cli TIMEOUT 120)
+endif()
