@@ -239,6 +239,53 @@ static int bench_gemv(enum eco_engine_isa isa, int threads, bool cache_only)
     return 0;
 }
 
+static double cpu_s(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Seconds of CPU time of one thread for a gigabyte of FP16 weights, from memory to codes. */
+static int bench_quantize(void)
+{
+    static const enum eco_format to[] = {ECO_FORMAT_F16, ECO_FORMAT_NF4, ECO_FORMAT_I8,
+                                         ECO_FORMAT_Q8_0, ECO_FORMAT_Q4_0};
+    enum { N = 1 << 25, WIDE = 2048 };
+    uint16_t *half = malloc((size_t)N * 2);
+    unsigned char *codes = malloc((size_t)N * 2);
+    float *scale = malloc((size_t)N / 64 * sizeof(float)), row[16 * WIDE];
+    if (!half || !codes || !scale) {
+        return 1;
+    }
+    memset(codes, 1, (size_t)N * 2); /* pages are there before the clock runs */
+    for (int i = 0; i < N; i++) {    /* normal halves of either sign */
+        half[i] = (uint16_t)(0x2000u + ((unsigned)i * 2654435761u >> 19 & 0x8fffu));
+    }
+    for (size_t k = 0; k < sizeof(to) / sizeof(to[0]); k++) {
+        struct eco_matrix from = {
+            .format = ECO_FORMAT_F16, .rows = N / WIDE, .cols = WIDE, .data = half};
+        struct eco_matrix m = from;
+        m.format = to[k];
+        m.data = codes;
+        m.scale = scale;
+        double start = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+        for (int r = 0; r < m.rows; r += 16) {
+            for (int i = 0; i < 16; i++) {
+                eco_engine_dequant(&from, r + i, 0, WIDE, row + i * WIDE);
+            }
+            eco_engine_quantize_rows(&m, r, r + 16, row);
+        }
+        double s = cpu_s(CLOCK_THREAD_CPUTIME_ID) - start;
+        printf("quantize FP16 to %-5s %.2f s of CPU time a GB of FP16 on one core\n",
+               eco_engine_format_name(to[k]), s / ((double)N * 2e-9));
+    }
+    free(half);
+    free(codes);
+    free(scale);
+    return 0;
+}
+
 static int bench_model(const char *model, enum eco_precision p, int batch)
 {
     struct eco_engine_options o = {
@@ -248,10 +295,12 @@ static int bench_model(const char *model, enum eco_precision p, int batch)
     struct eco_engine_timing t;
     double tps[MODEL_RUNS], pre[MODEL_RUNS];
     int prompt[64 * 64];
+    double cpu = cpu_s(CLOCK_PROCESS_CPUTIME_ID);
     if (eco_engine_open(&o, &e, &err)) {
         printf("%s: %s\n", eco_precision_name(p), err.message);
         return 1;
     }
+    cpu = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     eco_engine_prompt(e, 1, 64, prompt);
     for (int i = 0; i < MODEL_RUNS; i++) {
         if (eco_engine_generate(e, prompt, 64, 16, NULL, NULL, &t, &err)) {
@@ -263,9 +312,10 @@ static int bench_model(const char *model, enum eco_precision p, int batch)
     const struct eco_engine_info *i = eco_engine_info(e);
     double m = median(tps, MODEL_RUNS);
     printf("%-24s %-10s batch %2d: %7.2f tok/s (%.2f..%.2f), %5.1f GB/s of weights; prefill %6.1f "
-           "tok/s; load %.1f s\n",
+           "tok/s; load %.1f s (%.1f s of CPU time)\n",
            model, eco_precision_name(p), batch, m, tps[0], tps[MODEL_RUNS - 1],
-           m / batch * (double)i->read_bytes_per_token * 1e-9, median(pre, MODEL_RUNS), i->load_s);
+           m / batch * (double)i->read_bytes_per_token * 1e-9, median(pre, MODEL_RUNS), i->load_s,
+           cpu);
     fflush(stdout);
     eco_engine_close(e);
     return 0;
@@ -287,6 +337,9 @@ int main(int argc, char **argv)
     if (everything || strcmp(what, "gemv") == 0) {
         rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AUTO, threads, false);
         rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AVX2, threads, false);
+    }
+    if (rc == 0 && (everything || strcmp(what, "quantize") == 0)) {
+        rc = bench_quantize();
     }
     if (!everything && strcmp(what, "model") != 0) {
         return rc;

@@ -3,6 +3,7 @@
  * 2022, LLM.int8()) for NF4 and I8; the block layouts of ggml (ggml-common.h) for the Q formats.
  */
 #include "half.h"
+#include "kernels_quant.h"
 #include "matrix.h"
 #include "packed.h"
 
@@ -143,6 +144,10 @@ static void dequant_q6_k(const uint8_t *block, int n, float *out)
 static void dequant_16(const struct eco_matrix *w, size_t at, int n, float *out)
 {
     const uint8_t *p = (const uint8_t *)w->data + 2 * at;
+    if (w->format == ECO_FORMAT_F16 && n >= 64 && (uintptr_t)p % 2 == 0) {
+        eco_engine_quantizers()->from_f16(out, (const uint16_t *)(const void *)p, (size_t)n);
+        return;
+    }
     for (int i = 0; i < n; i++) {
         uint16_t h = eco_load_u16(p + 2 * i);
         out[i] = w->format == ECO_FORMAT_F16 ? eco_f16_to_f32(h) : eco_bf16_to_f32(h);

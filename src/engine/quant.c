@@ -7,6 +7,7 @@
  * Q8_0, Q4_0: the reference quantizers of ggml.
  */
 #include "half.h"
+#include "kernels_quant.h"
 #include "weights.h"
 
 #include <math.h>
@@ -65,24 +66,24 @@ static void quantize_nf4(uint8_t *codes, float *absmax, const float *x, size_t n
     }
 }
 
-static void quantize_i8(int8_t *q, float *scale, const float *x, int cols)
+static void quantize_i8(int8_t *q, float *scale, const float *x, size_t n)
 {
-    float m = absmax_of(x, (size_t)cols);
+    float m = absmax_of(x, n);
     float inv = m > 0.0f ? 127.0f / m : 0.0f;
     *scale = m;
-    for (int i = 0; i < cols; i++) {
+    for (size_t i = 0; i < n; i++) {
         q[i] = (int8_t)rintf(x[i] * inv);
     }
 }
 
-static void quantize_q8_0(uint8_t *block, const float *x, int n)
+static void quantize_q8_0(uint8_t *block, const float *x, size_t n)
 {
-    for (int b = 0; b < n; b += ECO_Q_BLOCK, block += 34) {
+    for (size_t b = 0; b < n; b += ECO_Q_BLOCK, block += 34) {
         float d = absmax_of(x + b, ECO_Q_BLOCK) / 127.0f;
         float inv = d > 0.0f ? 1.0f / d : 0.0f;
         uint16_t h = eco_f32_to_f16(d);
         memcpy(block, &h, 2);
-        for (int i = 0; i < ECO_Q_BLOCK; i++) {
+        for (size_t i = 0; i < ECO_Q_BLOCK; i++) {
             block[2 + i] = (uint8_t)(int8_t)roundf(x[b + i] * inv);
         }
     }
@@ -95,67 +96,90 @@ static uint8_t q4_code(float x)
 }
 
 /* The value of largest magnitude, with its sign, maps to -8. */
-static void quantize_q4_0(uint8_t *block, const float *x, int n)
+static void quantize_q4_0(uint8_t *block, const float *x, size_t n)
 {
-    for (int b = 0; b < n; b += ECO_Q_BLOCK, block += 18) {
+    for (size_t b = 0; b < n; b += ECO_Q_BLOCK, block += 18) {
         float extreme = 0.0f;
-        for (int i = 0; i < ECO_Q_BLOCK; i++) {
+        for (size_t i = 0; i < ECO_Q_BLOCK; i++) {
             extreme = fabsf(x[b + i]) > fabsf(extreme) ? x[b + i] : extreme;
         }
         float d = extreme / -8.0f;
         float inv = d != 0.0f ? 1.0f / d : 0.0f;
         uint16_t h = eco_f32_to_f16(d);
         memcpy(block, &h, 2);
-        for (int i = 0; i < ECO_Q_BLOCK / 2; i++) {
+        for (size_t i = 0; i < ECO_Q_BLOCK / 2; i++) {
             unsigned low = q4_code(x[b + i] * inv), high = q4_code(x[b + 16 + i] * inv);
             block[2 + i] = (uint8_t)(low | high << 4);
         }
     }
 }
 
-static void quantize_16(const struct eco_matrix *w, size_t at, const float *x, size_t n)
+static void to_f16(uint16_t *out, const float *x, size_t n)
 {
-    uint8_t *out = (uint8_t *)(uintptr_t)w->data + 2 * at;
     for (size_t i = 0; i < n; i++) {
-        uint16_t h = w->format == ECO_FORMAT_F16 ? eco_f32_to_f16(x[i]) : eco_f32_to_bf16(x[i]);
-        memcpy(out + 2 * i, &h, 2);
+        out[i] = eco_f32_to_f16(x[i]);
     }
 }
 
-static void quantize_row(const struct eco_matrix *w, int row, const float *x)
+static void from_f16(float *out, const uint16_t *x, size_t n)
 {
-    uint8_t *out =
-        (uint8_t *)(uintptr_t)w->data + (size_t)row * eco_engine_row_bytes(w->format, w->cols);
-    if (w->format == ECO_FORMAT_I8) {
-        float *scale = (float *)(uintptr_t)w->scale;
-        quantize_i8((int8_t *)out, &scale[row], x, w->cols);
-    } else if (w->format == ECO_FORMAT_Q8_0) {
-        quantize_q8_0(out, x, w->cols);
-    } else {
-        quantize_q4_0(out, x, w->cols);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = eco_f16_to_f32(x[i]);
+    }
+}
+
+const struct eco_quantizers eco_engine_quantizers_scalar = {
+    quantize_nf4, quantize_q8_0, quantize_q4_0, quantize_i8, to_f16, from_f16,
+};
+
+const struct eco_quantizers *eco_engine_quantizers(void)
+{
+#if defined(ECO_ENGINE_X86)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        return &eco_engine_quantizers_avx2;
+    }
+#endif
+    return &eco_engine_quantizers_scalar;
+}
+
+static void quantize_bf16(uint16_t *out, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        out[i] = eco_f32_to_bf16(x[i]);
     }
 }
 
 void eco_engine_quantize_rows(const struct eco_matrix *w, int begin, int end, const float *x)
 {
+    const struct eco_quantizers *q = eco_engine_quantizers();
     size_t cols = (size_t)w->cols, at = (size_t)begin * cols, n = (size_t)(end - begin) * cols;
     uint8_t *out = (uint8_t *)(uintptr_t)w->data;
+    float *scale = (float *)(uintptr_t)w->scale;
     switch (w->format) {
     case ECO_FORMAT_F32:
         memcpy(out + 4 * at, x, n * sizeof(float));
         break;
     case ECO_FORMAT_F16:
+        q->to_f16((uint16_t *)(void *)out + at, x, n);
+        break;
     case ECO_FORMAT_BF16:
-        quantize_16(w, at, x, n);
+        quantize_bf16((uint16_t *)(void *)out + at, x, n);
         break;
     case ECO_FORMAT_NF4:
     case ECO_FORMAT_NF4_DQ:
-        quantize_nf4(out + at / 2, (float *)(uintptr_t)w->scale + at / ECO_NF4_BLOCK, x, n);
+        q->nf4(out + at / 2, scale + at / ECO_NF4_BLOCK, x, n);
+        break;
+    case ECO_FORMAT_I8:
+        for (int r = begin; r < end; r++, x += cols) {
+            q->i8((int8_t *)out + (size_t)r * cols, &scale[r], x, cols);
+        }
+        break;
+    case ECO_FORMAT_Q8_0: /* rows are whole blocks */
+        q->q8_0(out + at / ECO_Q_BLOCK * 34, x, n);
         break;
     default:
-        for (int r = begin; r < end; r++) {
-            quantize_row(w, r, x + (size_t)(r - begin) * cols);
-        }
+        q->q4_0(out + at / ECO_Q_BLOCK * 18, x, n);
         break;
     }
 }

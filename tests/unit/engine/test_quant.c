@@ -3,6 +3,8 @@
  * definitions, by search instead of by thresholds; none of them shares code with the engine.
  */
 #include "eco_test.h"
+#include "engine/half.h"
+#include "engine/kernels_quant.h"
 #include "engine/matrix.h"
 #include "engine/weights.h"
 
@@ -285,10 +287,75 @@ static void test_sizes(void **state)
     assert_false(eco_engine_matrix_bytes(ECO_FORMAT_Q6_K, 10, 96, &codes, &constants));
 }
 
+/* A value that a rounding rule can get wrong, at a scale that keeps it one. */
+static float awkward(int i)
+{
+    static const float special[] = {0.0f,    -0.0f,  0.5f,    -0.5f,       1.5f,         -1.5f,
+                                    2.5f,    126.5f, -126.5f, 0.49999997f, -0.49999997f, 1e-42f,
+                                    -1e-42f, 127.0f, -127.0f, 3.0e38f};
+    unsigned k = (unsigned)(uniform() * 40.0);
+    if (i % 7 == 3 && k < sizeof(special) / sizeof(special[0]) - 1) {
+        return special[k];
+    }
+    return (float)((uniform() + uniform() - 1.0) * (k % 5 == 0 ? 254.0 : 60.0));
+}
+
+/* Every set gives the bits of the portable one: lengths with tails, ties, zeros, NaN, infinity. */
+static void test_sets_agree_bit_for_bit(void **state)
+{
+    static float x[1024];
+    static unsigned char a[4096], b[4096];
+    static float sa[1024], sb[1024];
+    const struct eco_quantizers *q = eco_engine_quantizers(), *p = &eco_engine_quantizers_scalar;
+    (void)state;
+    if (q == p) {
+        print_message("skipped: this processor has the portable set only\n");
+    }
+    for (int round = 0; round < 400; round++) {
+        size_t n = 32 * (1 + (size_t)(uniform() * 30.0)), odd = n - (size_t)(uniform() * 31.0);
+        for (size_t i = 0; i < n; i++) {
+            x[i] = round % 50 == 49 ? 0.0f : awkward((int)i);
+        }
+        for (int i = 0; i < 15 && round % 3 == 0;
+             i++) { /* midpoints of a block whose absmax is 1 */
+            float mid = eco_engine_nf4_midpoints[i];
+            x[4 * i % 32] = i % 2 ? nextafterf(mid, round % 2 ? 1.0f : -1.0f) : mid;
+        }
+        memset(a, 0x55, sizeof(a));
+        memset(b, 0x55, sizeof(b));
+        p->nf4(a, sa, x, odd);
+        q->nf4(b, sb, x, odd);
+        assert_memory_equal(a, b, sizeof(a));
+        assert_memory_equal(sa, sb, (odd + 63) / 64 * sizeof(float));
+        p->q8_0(a, x, n);
+        q->q8_0(b, x, n);
+        assert_memory_equal(a, b, sizeof(a));
+        p->q4_0(a, x, n);
+        q->q4_0(b, x, n);
+        assert_memory_equal(a, b, sizeof(a));
+        p->i8((int8_t *)a, sa, x, odd);
+        q->i8((int8_t *)b, sb, x, odd);
+        assert_memory_equal(a, b, sizeof(a));
+        assert_memory_equal(sa, sb, sizeof(float));
+        p->to_f16((uint16_t *)(void *)a, x, odd);
+        q->to_f16((uint16_t *)(void *)b, x, odd);
+        assert_memory_equal(a, b, sizeof(a));
+        p->from_f16(sa, (const uint16_t *)(const void *)a, odd);
+        q->from_f16(sb, (const uint16_t *)(const void *)a, odd);
+        assert_memory_equal(sa, sb, odd * sizeof(float));
+    }
+    x[5] = NAN; /* a NaN is passed over, its code is the lowest */
+    p->nf4(a, sa, x, 64);
+    q->nf4(b, sb, x, 64);
+    assert_memory_equal(a, b, 32);
+    assert_memory_equal(sa, sb, sizeof(float));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nf4_codes_and_absmax),
+        cmocka_unit_test(test_sets_agree_bit_for_bit),
         cmocka_unit_test(test_nf4_blocks_cross_rows),
         cmocka_unit_test(test_dynamic_map),
         cmocka_unit_test(test_nf4_double_quantization),
