@@ -70,6 +70,9 @@ struct eco_alert_rule {
     const char *measured;      /* the measured range with n, cited */
     const char *evidence;      /* ids or id prefixes of data rows, separated by spaces */
     const char *contradiction; /* what published advice says otherwise; "" none */
+    struct eco_alert_words {   /* the same in Chinese; command and evidence have no language */
+        const char *name, *why, *fix, *measured, *contradiction;
+    } zh;
 };
 
 struct eco_alert {
@@ -124,6 +127,7 @@ struct eco_diagnose_input {
     const struct eco_workload *work;        /* as the user believes it is */
     double tokens_per_s, power_w, j_per_1k; /* observed; NAN: not given; at least one */
     double need_gb;                         /* NAN: not known */
+    double need_fp16_gb;                    /* the same load in 16 bit; 0 or NAN: not known */
     bool eager, kv_cache_off, production, unverified_build;
     const struct eco_diagnose_delta *deltas;
     size_t n_deltas;

@@ -30,7 +30,7 @@ static void all_options(const struct eco_op *op, struct eco_buf *out)
         eco_buf_putc(out, ' ');
     }
     for (size_t i = 0; i < cli_common_count; i++) {
-        if (op->batch || strcmp(cli_common_options[i].name, "--batch-file") != 0) {
+        if (cli_common_applies(&cli_common_options[i], op)) {
             eco_buf_printf(out, "%s ", cli_common_options[i].name);
         }
     }

@@ -136,7 +136,7 @@ void cli_help_op(const struct eco_op *op, int width, struct eco_buf *out)
     eco_buf_puts(out, "\ncommon options:\n");
     for (size_t i = 0; i < cli_common_count; i++) {
         const struct cli_common *c = &cli_common_options[i];
-        if (op->batch || strcmp(c->name, "--batch-file") != 0) {
+        if (cli_common_applies(c, op)) {
             option_line(c->name, c->value ? c->value : "", c->help, width, out);
         }
     }

@@ -120,8 +120,9 @@ static const char html_head[] =
     "head><body>\n";
 
 static void render(const struct eco_op *op, const void *result, const struct cli_options *o,
-                   struct eco_arena *arena, struct eco_buf *out)
+                   const struct eco_ctx *ctx, struct eco_buf *out)
 {
+    struct eco_arena *arena = ctx->arena;
     struct eco_doc doc;
     struct eco_json_writer w;
     switch (o->format) {
@@ -147,6 +148,8 @@ static void render(const struct eco_op *op, const void *result, const struct cli
     doc.color = o->color;
     doc.ascii = o->ascii;
     doc.quiet = o->quiet;
+    doc.lang = ctx->lang;
+    doc.persona = ctx->persona;
     op->view(&doc, result);
     eco_doc_end(&doc);
     if (o->format == CLI_HTML) {
@@ -186,7 +189,7 @@ static int run_once(const struct eco_op *op, struct eco_ctx *ctx, const void *ar
     if (rc) {
         status = fail(&err, op->name);
     } else {
-        render(op, result, o, ctx->arena, &out);
+        render(op, result, o, &here, &out);
         status = put_out(&out);
         if (status == 0 && op->says_no && op->says_no(result)) {
             status = eco_err_exit_status(ECO_E_ANSWER_NO);

@@ -20,6 +20,12 @@ const struct cli_common cli_common_options[] = {
 };
 const size_t cli_common_count = ECO_COUNT(cli_common_options);
 
+bool cli_common_applies(const struct cli_common *c, const struct eco_op *op)
+{
+    const char *name = c->name + 2;
+    return strcmp(name, "batch-file") == 0 ? op->batch : !eco_args_find(op, name, strlen(name));
+}
+
 static int terminal_width(void)
 {
     struct winsize size;
@@ -117,11 +123,11 @@ static int common_option(const struct word *w, int argc, char **argv, int *i,
     } else if (is(w, "format")) {
         rc = value_of(w, argc, argv, i, &v, err);
         rc = rc ? rc : set_format(o, v, err);
-    } else if (is(w, "lang")) {
+    } else if (is(w, "lang") && !eco_args_find(op, "lang", strlen("lang"))) {
         rc = value_of(w, argc, argv, i, &v, err);
         if (rc == 0 && strcmp(v, "en") != 0) {
             rc = eco_err_set(err, ECO_E_UNSUPPORTED, "lang",
-                             "language '%.20s' is not there yet: en", v);
+                             "'%.20s': this command speaks English only", v);
         }
     } else if (is(w, "batch-file")) {
         rc = value_of(w, argc, argv, i, &o->batch_file, err);

@@ -21,6 +21,8 @@ struct cli_common {
 };
 extern const struct cli_common cli_common_options[];
 extern const size_t cli_common_count;
+/** False for --batch-file where there is none, and where the operation has its own option. */
+bool cli_common_applies(const struct cli_common *c, const struct eco_op *op);
 
 /** Reads argv[0..argc) after the verb. `args` was initialised by eco_args_init. */
 int cli_options_read(const struct eco_op *op, int argc, char **argv, void *args,

@@ -342,9 +342,12 @@ static void fix_precision(const struct context *c, struct eco_diagnose *d,
 {
     double e, s;
     int b = c->work.batch;
-    change(c, actual, b, ECO_PREC_FP16, b, &e, &s);
-    add_fix(d, "use-16-bit", "run 16 bit if it fits the card",
-            "from_pretrained(name, torch_dtype=torch.bfloat16)", e, s);
+    bool too_large = c->in->need_fp16_gb * 1e9 > eco_gpu_memory_bytes(c->in->gpu);
+    if (!too_large) {
+        change(c, actual, b, ECO_PREC_FP16, b, &e, &s);
+        add_fix(d, "use-16-bit", "run 16 bit if it fits the card",
+                "from_pretrained(name, torch_dtype=torch.bfloat16)", e, s);
+    }
     if (actual == ECO_PREC_INT8_MIXED) {
         change(c, actual, b, ECO_PREC_INT8_PURE, b, &e, &s);
         add_fix(d, "threshold-0", "where memory forces 8 bit, switch the outlier split off",

@@ -1,6 +1,7 @@
 #include "doc.h"
 
 #include "base/num.h"
+#include "texts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -156,29 +157,74 @@ static char *format(struct eco_doc *d, const char *fmt, va_list ap)
     return s;
 }
 
-/* Writes words of `s` broken at the width, later lines indented. */
+/* Chinese breaks between any two characters, but not before a mark that closes or ends. */
+static bool closes(const char *s)
+{
+    static const char *const marks[] = {"，", "。", "；", "：", "、", "！", "？", "）", "”", "》"};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+        if (strncmp(s, marks[i], strlen(marks[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool opens(const char *s)
+{
+    return strncmp(s, "（", strlen("（")) == 0 || strncmp(s, "“", strlen("“")) == 0 ||
+           strncmp(s, "《", strlen("《")) == 0;
+}
+
+static size_t char_bytes(const char *s)
+{
+    size_t n = 1;
+    while (((unsigned char)s[n] & 0xc0) == 0x80) {
+        n++;
+    }
+    return n;
+}
+
+/* Bytes until the next place where a line may break: a blank, or beside a wide character. */
+static size_t piece(const char *s)
+{
+    size_t n = 0;
+    while (s[n] && s[n] != ' ') {
+        size_t here = char_bytes(s + n);
+        const char *next = s + n + here;
+        bool wide = eco_str_width(s + n, here) == 2 || closes(s + n);
+        bool next_wide = *next && *next != ' ' && eco_str_width(next, char_bytes(next)) == 2;
+        bool may = (wide || next_wide) && !opens(s + n) && !closes(next);
+        n += here;
+        if (may) {
+            break;
+        }
+    }
+    return n;
+}
+
+/* Writes `s` broken at the width, later lines indented. */
 static void wrap(struct eco_doc *d, const char *s, size_t column, size_t indent)
 {
-    const char *at = s;
     size_t width = (size_t)d->width;
     bool first = true;
-    while (*at) {
-        at += strspn(at, " ");
-        size_t n = strcspn(at, " ");
+    for (const char *at = s; *at;) {
+        size_t blanks = strspn(at, " ");
+        size_t n = piece(at + blanks);
         if (n == 0) {
             break;
         }
-        size_t w = eco_str_width(at, n);
-        if (!first && column + 1 + w > width) {
+        size_t w = eco_str_width(at + blanks, n);
+        bool gap = blanks > 0 && !first;
+        if (!first && column + gap + w > width) {
             eco_buf_printf(d->out, "\n%*s", (int)indent, "");
             column = indent;
-        } else if (!first) {
+        } else if (gap) {
             eco_buf_putc(d->out, ' ');
             column++;
         }
-        eco_buf_put(d->out, at, n);
+        eco_buf_put(d->out, at + blanks, n);
         column += w;
-        at += n;
+        at += blanks + n;
         first = false;
     }
     eco_buf_putc(d->out, '\n');
@@ -238,7 +284,7 @@ void eco_doc_heading(struct eco_doc *d, const char *text)
         eco_buf_puts(d->out, "</h2>\n");
         break;
     }
-    d->blank = d->kind == ECO_DOC_MARKDOWN;
+    d->blank = d->kind != ECO_DOC_HTML; /* what comes next starts right under it */
 }
 
 void eco_doc_text(struct eco_doc *d, enum eco_tone tone, const char *fmt, ...)
@@ -510,8 +556,10 @@ static void table_text(struct eco_doc *d)
     }
     if (left_out) {
         color_on(d, tone_code(ECO_TONE_QUIET));
-        eco_buf_printf(d->out, "  (%zu more column%s: a wider terminal, or --format csv)\n",
-                       left_out, left_out == 1 ? "" : "s");
+        eco_buf_puts(d->out, "  ");
+        eco_buf_printf(d->out, left_out == 1 ? TX(d, one_column_more) : TX(d, columns_more),
+                       left_out);
+        eco_buf_putc(d->out, '\n');
         color_off(d);
     }
 }

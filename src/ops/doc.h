@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "voice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,11 @@ struct eco_doc {
     int width;               /* terminal columns */
     bool color, ascii;
     bool quiet; /* no next steps, no citation */
+    enum eco_lang lang;
+    enum eco_persona persona;
+    /* what `ask` says before the verdict in the lobster's voice; NULL: nothing */
+    void (*preface)(struct eco_doc *d, const void *data);
+    const void *preface_data;
     /* the open table */
     size_t n_columns, n_rows, cap_rows;
     const char *header[ECO_DOC_MAX_COLUMNS];

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "eco_err.h"
 #include "eco_types.h"
+#include "voice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -162,6 +163,8 @@ struct eco_ctx {
     /* Writes a whole file or nothing; NULL where there are no files. */
     int (*write_file)(const char *path, const void *bytes, size_t len, bool force,
                       struct eco_err *err);
+    enum eco_lang lang;       /* of messages; set by a run from its parameters */
+    enum eco_persona persona; /* of views; the same */
     /* Serves MCP over standard input and output; NULL: not in this program. */
     int (*serve_mcp)(struct eco_ctx *ctx, const void *args, struct eco_err *err);
     bool want_chart; /* views and --svg need chart data; JSON does not */

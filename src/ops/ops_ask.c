@@ -7,6 +7,7 @@
 #include "ask.h"
 #include "base/num.h"
 #include "runs.h"
+#include "texts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,7 +55,8 @@ static struct eco_strs missed(struct eco_ctx *ctx, const struct eco_query *q)
 {
     const char **v = eco_arena_array(ctx->arena, q->n_missed + 1, sizeof(*v));
     for (size_t i = 0; v && i < q->n_missed; i++) {
-        v[i] = eco_step_fmt(ctx, "%s: %s", q->missed[i].text, q->missed[i].why);
+        v[i] = eco_step_fmt(ctx, TX(ctx, precision_reason), q->missed[i].text,
+                            eco_word(ctx->lang, q->missed[i].why));
     }
     return (struct eco_strs){v, v ? q->n_missed : 0};
 }
@@ -68,13 +70,18 @@ static int run_with(struct asked *a, const struct eco_op *op, const struct eco_a
     *result = eco_arena_alloc(arena, op->result->size);
     int rc = args && *result ? eco_args_init(op, args, arena, err)
                              : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+    const struct eco_param *lang = eco_args_find(op, "lang", strlen("lang"));
+    if (rc == 0 && lang) { /* the language of the question; who speaks is the view's */
+        rc = eco_args_set(op, args, arena, lang, a->out->lang, strlen(a->out->lang), err);
+    }
     for (size_t i = 0; rc == 0 && i < p->n; i++) {
         const char *name = p->p[i].name, *value = p->p[i].value ? p->p[i].value : "true";
         rc = eco_args_set(op, args, arena, eco_args_find(op, name, strlen(name)), value,
                           strlen(value), err);
     }
     rc = rc ? rc : eco_args_finish(op, args, err);
-    return rc ? rc : op->run(a->ctx, args, *result, err);
+    struct eco_ctx there = *a->ctx; /* a run sets its voice; the question's own stays */
+    return rc ? rc : op->run(&there, args, *result, err);
 }
 
 static bool has_model(const struct eco_query *q)
@@ -90,9 +97,9 @@ static double requests_of_tokens(struct asked *a)
         eco_query_has(q, ECO_QUERY_PROMPT_TOKENS) ? q->number[ECO_QUERY_PROMPT_TOKENS] : 512;
     double gen = eco_query_has(q, ECO_QUERY_GEN_TOKENS) ? q->number[ECO_QUERY_GEN_TOKENS] : 256;
     double n = ceil(q->number[ECO_QUERY_TOKENS] / (prompt + gen));
-    convert(a, eco_step_fmt(a->ctx, "%s tokens = %s requests of %s prompt + %s generated tokens",
-                            amount(a, q->number[ECO_QUERY_TOKENS]), amount(a, n), amount(a, prompt),
-                            amount(a, gen)));
+    convert(a,
+            eco_step_fmt(a->ctx, TX(a->ctx, convert_tokens), amount(a, q->number[ECO_QUERY_TOKENS]),
+                         amount(a, n), amount(a, prompt), amount(a, gen)));
     return n;
 }
 
@@ -114,19 +121,23 @@ static double requests_of_hours(struct asked *a)
     double batch = eco_query_has(&a->q, ECO_QUERY_BATCH) ? a->q.number[ECO_QUERY_BATCH] : 1;
     double n =
         floor(batch * hours * SECONDS_PER_HOUR * ECO_QUERY_DAYS_PER_MONTH / e->latency->request_s);
-    convert(a, eco_step_fmt(a->ctx,
-                            "%s hours a day = %s requests a month at %.3g s a request (modelled), "
-                            "30 days a month",
-                            amount(a, hours), amount(a, n), e->latency->request_s));
+    convert(a, eco_step_fmt(a->ctx, TX(a->ctx, convert_hours), amount(a, hours), amount(a, n),
+                            eco_step_num(a->ctx, e->latency->request_s, 3)));
     return n;
+}
+
+static const char *word(const struct asked *a, const char *english)
+{
+    return eco_word(a->ctx->lang, english);
 }
 
 static double volume(struct asked *a)
 {
     for (size_t i = 0; i < a->q.n_conversions; i++) {
         const struct eco_query_conversion *c = &a->q.conversions[i];
-        convert(a, eco_step_fmt(a->ctx, "%s %s = %s %s (%s)", amount(a, c->from), c->from_unit,
-                                amount(a, c->to), c->to_unit, c->rule));
+        convert(a, eco_step_fmt(a->ctx, TX(a->ctx, convert_line), amount(a, c->from),
+                                word(a, c->from_unit), amount(a, c->to), word(a, c->to_unit),
+                                word(a, c->rule)));
     }
     if (eco_query_has(&a->q, ECO_QUERY_REQUESTS)) {
         return a->q.number[ECO_QUERY_REQUESTS];
@@ -143,34 +154,32 @@ static const char *lacks(struct asked *a)
     const struct eco_query *q = &a->q;
     bool named = q->precision_exact != ECO_PREC_NONE || q->n_precisions > 1;
     if (q->op == ECO_QUERY_NONE) {
-        return "I cannot place this: ask about a model, a card, a precision or a bill";
+        return word(a, "I cannot place this: ask about a model, a card, a precision or a bill");
     }
     if (q->op == ECO_QUERY_AUDIT) {
-        return "the audit reads files: give it a file or a folder";
+        return word(a, "the audit reads files: give it a file or a folder");
     }
     if (q->op == ECO_QUERY_MEASURE) {
-        return "a measurement runs on your machine: start the command yourself";
+        return word(a, "a measurement runs on your machine: start the command yourself");
     }
     if (q->precision && !named) {
-        return eco_step_fmt(
-            a->ctx, "there are no data for %s, and no other precision stands for it", q->precision);
+        return eco_step_fmt(a->ctx, TX(a->ctx, ask_no_precision), q->precision);
     }
     for (size_t i = 0; i < q->n_missed && q->arch == ECO_ARCH_UNKNOWN; i++) {
         if (strcmp(q->missed[i].why, "no data for this processor") == 0) {
-            return eco_step_fmt(a->ctx, "there are no data for '%s': measure it there",
-                                q->missed[i].text);
+            return eco_step_fmt(a->ctx, TX(a->ctx, ask_no_card), q->missed[i].text);
         }
     }
     if (q->gpu[0] && q->arch == ECO_ARCH_UNKNOWN) {
-        return eco_step_fmt(a->ctx, "there are no data for '%s': measure it there", q->gpu);
+        return eco_step_fmt(a->ctx, TX(a->ctx, ask_no_card), q->gpu);
     }
     if (q->n_sizes > 1) {
-        return "several models are named: ask for one, or run the command for each";
+        return word(a, "several models are named: ask for one, or run the command for each");
     }
     if (q->n_gpus > 1 && q->op != ECO_QUERY_OPTIMIZE) {
-        return "several cards are named: ask for one, or for the best of them";
+        return word(a, "several cards are named: ask for one, or for the best of them");
     }
-    return has_model(q) ? NULL : "say which model, or its size (7B)";
+    return has_model(q) ? NULL : word(a, "say which model, or its size (7B)");
 }
 
 /* What the rows say together: the sign at both ends, and where it changes when that is known. */
@@ -182,26 +191,31 @@ static const char *size_verdict(struct asked *a, const struct eco_res_ask_size *
     bool told = o->crossover_b.have && o->crossover_ci.have &&
                 o->crossover_ci.hi < o->crossover_ci.lo * CROSSOVER_TOLD;
     if (strcmp(r[0].recommendation, "baseline") == 0) {
-        return eco_step_fmt(a->ctx, "%s is the baseline that others are compared with", name);
+        return eco_step_fmt(a->ctx, TX(a->ctx, sizes_baseline), name);
     }
     if (rises && falls && told) {
-        return eco_step_fmt(a->ctx,
-                            "%s costs energy on small models and saves on large ones: on %s the "
-                            "sign changes at about %g billion parameters (95 %% range %g to %g)",
-                            name, o->by_size_on, o->crossover_b.v, o->crossover_ci.lo,
-                            o->crossover_ci.hi);
+        return eco_step_fmt(a->ctx, TX(a->ctx, sizes_cross), name, o->by_size_on, o->crossover_b.v,
+                            o->crossover_ci.lo, o->crossover_ci.hi);
     }
     if (rises && !falls) {
-        return eco_step_fmt(a->ctx,
-                            "%s is expected to cost energy on %s at every size: %+.0f to %+.0f %%",
-                            name, o->by_size_on, fmin(r[0].delta_pct, r[n - 1].delta_pct),
+        return eco_step_fmt(a->ctx, TX(a->ctx, sizes_cost), name, o->by_size_on,
+                            fmin(r[0].delta_pct, r[n - 1].delta_pct),
                             fmax(r[0].delta_pct, r[n - 1].delta_pct));
     }
-    return eco_step_fmt(a->ctx,
-                        "whether %s saves on %s depends on the model: %+.0f %% at %g billion, "
-                        "%+.0f %% at %g billion, with wide ranges",
-                        name, o->by_size_on, r[0].delta_pct, r[0].params_b, r[n - 1].delta_pct,
-                        r[n - 1].params_b);
+    return eco_step_fmt(a->ctx, TX(a->ctx, sizes_depend), name, o->by_size_on, r[0].delta_pct,
+                        r[0].params_b, r[n - 1].delta_pct, r[n - 1].params_b);
+}
+
+/* Moods from calm to red; Gray is no rank. */
+static bool worse(const char *mood, const char *than)
+{
+    static const char *const order[] = {"Gray", "Green", "Yellow", "Orange", "Red"};
+    size_t a = 0, b = 0;
+    for (size_t i = 0; i < ECO_COUNT(order); i++) {
+        a = strcmp(order[i], mood) == 0 ? i : a;
+        b = strcmp(order[i], than) == 0 ? i : b;
+    }
+    return a > b;
 }
 
 /* Without a size: the change at the usual sizes, on the card named or the default one. */
@@ -214,6 +228,8 @@ static int by_size(struct asked *a, struct eco_err *err)
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
     struct eco_query q = a->q;
+    const char *worst = NULL;
+    double most = 0;
     q.have |= 1u << ECO_QUERY_PARAMS_B;
     for (size_t i = 0; i < ECO_COUNT(usual_sizes); i++) {
         struct eco_ask_params p;
@@ -225,12 +241,26 @@ static int by_size(struct asked *a, struct eco_err *err)
             return rc;
         }
         const struct eco_res_estimate *e = result;
-        rows[i] = (struct eco_res_ask_size){usual_sizes[i], e->delta_pct, e->ci, e->recommendation,
-                                            e->basis};
+        rows[i] = (struct eco_res_ask_size){.params_b = usual_sizes[i],
+                                            .delta_pct = e->delta_pct,
+                                            .ci = e->ci,
+                                            .recommendation = e->recommendation,
+                                            .basis = e->basis};
+        if (e->cost) {
+            rows[i].month_usd = e->cost->month.usd;
+            rows[i].saving_usd = e->cost->saving_usd;
+        }
+        if (i == 0 || e->delta_pct > most) {
+            most = e->delta_pct;
+            a->out->alerts = e->alerts;
+            a->out->data = &e->data;
+        }
+        worst = i == 0 || worse(e->mood, worst) ? e->mood : worst;
         a->out->by_size_on = e->input.gpu ? e->input.gpu : e->input.arch;
         a->out->crossover_b = e->crossover_b;
         a->out->crossover_ci = e->crossover_ci;
     }
+    a->out->mood = worst;
     a->out->by_size = (struct eco_list){rows, ECO_COUNT(usual_sizes)};
     a->out->verdict = size_verdict(a, rows, ECO_COUNT(usual_sizes));
     return 0;
@@ -263,6 +293,18 @@ static int answer(struct asked *a, struct eco_err *err)
     return 0;
 }
 
+/* A wide character: the question is Chinese, whatever names of models and cards are in it. */
+static bool has_chinese(const char *text)
+{
+    for (size_t i = 0; text[i]; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0xe4 && c <= 0xe9) { /* the lead bytes of U+4000 .. U+9FFF */
+            return true;
+        }
+    }
+    return false;
+}
+
 int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
 {
     const struct eco_args_ask *given = args;
@@ -272,12 +314,17 @@ int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
     *a = (struct asked){.ctx = ctx, .out = out};
+    eco_voice_set(ctx, &given->voice);
+    if (!given->voice.lang && has_chinese(given->q)) {
+        ctx->lang = ECO_LANG_ZH;
+    }
     int rc = parse(ctx, given->q, &a->q, err);
     if (rc) {
         return rc;
     }
     a->op = eco_op_find(eco_query_op_name(a->q.op));
-    *out = (struct eco_res_ask){.operation = eco_query_op_name(a->q.op),
+    *out = (struct eco_res_ask){.lang = ctx->lang == ECO_LANG_ZH ? "zh" : "en",
+                                .operation = eco_query_op_name(a->q.op),
                                 .not_understood = missed(ctx, &a->q)};
     eco_ask_fill(ctx, &a->q, &out->params);
     double requests = volume(a);

@@ -4,9 +4,11 @@
  */
 #include "audit/audit.h"
 #include "audit/changed.h"
+#include "audit_good.h"
 #include "base/num.h"
 #include "dataset/dataset.h"
 #include "runs.h"
+#include "texts.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,6 +114,23 @@ static bool trap_effect(struct eco_question *q, const struct eco_answer *a, cons
     return false;
 }
 
+/* What it costs a month at the default load: a part of the bill, or on top of it. */
+static void price_effect(struct eco_question *q, const struct eco_answer *a, const struct effect *e,
+                         struct eco_res_audit_finding *row)
+{
+    struct eco_res_bill bill;
+    double effect = row->effect_pct.v / 100.0;
+    bool on_top = e->rule == ECO_AUDIT_CPU_OFFLOAD || e->rule == ECO_AUDIT_KV_CACHE_OFF;
+    if (!a->have_energy || effect <= -1.0 || eco_step_bill(q, a, NULL, &bill, NULL)) {
+        return;
+    }
+    double share = e->of_fix ? -effect : on_top ? effect : effect / (1.0 + effect);
+    if (bill.month.usd.have && share > 0) {
+        row->month_usd = eco_some(eco_step_round(bill.month.usd.v * share, 3));
+        row->month_kwh = eco_some(eco_step_round(bill.month.kwh * share, 3));
+    }
+}
+
 /* Quietly nothing where the estimator has no answer: an effect is never made up. */
 static void compute_effect(struct eco_ctx *ctx, const struct eco_args_audit *args,
                            const struct eco_audit_finding *f, struct eco_res_audit_finding *row)
@@ -139,11 +158,12 @@ static void compute_effect(struct eco_ctx *ctx, const struct eco_args_audit *arg
         row->effect_ci = eco_span_of(eco_step_round(b.lo95, 3), eco_step_round(b.hi95, 3));
     }
     double v = row->effect_pct.v;
-    const char *range = row->effect_ci.have ? eco_step_fmt(ctx, ", 95 %% %+.0f to %+.0f %%",
+    const char *range = row->effect_ci.have ? eco_step_fmt(ctx, TX(ctx, effect_range),
                                                            row->effect_ci.lo, row->effect_ci.hi)
                                             : "";
-    row->effect = eco_step_fmt(ctx, "predicted %+.0f %% energy per token %s (%.3gB on %s%s)", v,
-                               e->words, params_b, q.gpu ? q.gpu->name : args->gpu, range);
+    row->effect = eco_step_fmt(ctx, TX(ctx, effect_line), v, eco_word(ctx->lang, e->words),
+                               params_b, q.gpu ? q.gpu->name : args->gpu, range);
+    price_effect(&q, &a, e, row);
 }
 
 /* ---- scan ------------------------------------------------------------------------------------ */
@@ -290,8 +310,8 @@ static void fill_row(struct eco_ctx *ctx, const struct eco_audit_finding *f,
                                           .severity = eco_severity_name(f->severity),
                                           .file = own(ctx, f->file),
                                           .message = own(ctx, f->message),
-                                          .why = eco_audit_rule(f->rule)->why,
-                                          .fix = eco_audit_rule_fix(f->rule),
+                                          .why = eco_word(ctx->lang, eco_audit_rule(f->rule)->why),
+                                          .fix = eco_word(ctx->lang, eco_audit_rule_fix(f->rule)),
                                           .model = own(ctx, f->model),
                                           .known = f->in_baseline,
                                           .fingerprint = own(ctx, f->print)};
@@ -350,17 +370,39 @@ static int write_document(struct eco_ctx *ctx, const struct eco_args_audit *args
 static const char *verdict(struct eco_ctx *ctx, const struct eco_res_audit *out)
 {
     int64_t n = out->critical + out->warnings + out->infos;
-    const char *known = out->known ? eco_step_fmt(ctx, ", %lld known", (long long)out->known) : "";
+    const char *known =
+        out->known ? eco_step_fmt(ctx, TX(ctx, audit_known), (long long)out->known) : "";
+    const char *files = out->files == 1 ? "" : TX(ctx, plural_s);
     if (n == 0) {
-        return eco_step_fmt(ctx, "no energy trap found in %lld file%s%s", (long long)out->files,
-                            out->files == 1 ? "" : "s", known);
+        return eco_step_fmt(ctx, TX(ctx, audit_none), (long long)out->files, files, known);
     }
-    return eco_step_fmt(ctx,
-                        "%lld energy trap%s in %lld file%s: %lld critical, %lld warning, %lld "
-                        "info%s",
-                        (long long)n, n == 1 ? "" : "s", (long long)out->files,
-                        out->files == 1 ? "" : "s", (long long)out->critical,
+    return eco_step_fmt(ctx, TX(ctx, audit_verdict), (long long)n, n == 1 ? "" : TX(ctx, plural_s),
+                        (long long)out->files, files, (long long)out->critical,
                         (long long)out->warnings, (long long)out->infos, known);
+}
+
+/* The mood of the code: by its worst finding, gray when nothing was looked at. */
+static void feel(struct eco_ctx *ctx, struct eco_res_audit *out)
+{
+    const struct eco_res_audit_finding *f = out->findings.items;
+    struct eco_question nobody = {.ctx = ctx};
+    double worst = 0, usd = 0, kwh = 0;
+    for (size_t i = 0; i < out->findings.n; i++) {
+        worst = f[i].known ? worst : fmax(worst, f[i].effect_pct.v);
+        if (!f[i].known && f[i].month_usd.have && f[i].month_usd.v > usd) {
+            usd = f[i].month_usd.v;
+            kwh = f[i].month_kwh.v;
+        }
+    }
+    worst = out->critical ? worst : fmin(fmax(worst, out->warnings ? 11.0 : 0.0), 29.0);
+    out->mood = eco_step_mood(&nobody, out->files ? ECO_BASIS_COMPUTED : ECO_BASIS_UNAVAILABLE,
+                              out->critical > 0, eco_some(worst), true);
+    if (usd > 0) {
+        out->worst_month_usd = eco_some(usd);
+        out->equivalents = eco_step_equivalents(ctx, kwh, (double)NAN);
+    }
+    eco_step_provenance(&nobody, (int)eco_step_data_points(), (int)eco_step_data_sessions(),
+                        &out->data);
 }
 
 static int fill(struct eco_ctx *ctx, const struct eco_args_audit *args, struct eco_audit *a,
@@ -390,6 +432,8 @@ static int fill(struct eco_ctx *ctx, const struct eco_args_audit *args, struct e
     int rc = fix_all(ctx, args, a, rows, &out->fixed, err);
     rc = rc ? rc : write_document(ctx, args, a, out, err);
     out->verdict = verdict(ctx, out);
+    out->good = eco_audit_good(ctx, args, &out->findings);
+    feel(ctx, out);
     return rc;
 }
 
@@ -397,6 +441,7 @@ int eco_run_audit(struct eco_ctx *ctx, const void *args, void *result, struct ec
 {
     const struct eco_args_audit *in = args;
     struct eco_audit a;
+    eco_voice_set(ctx, &in->voice);
     if (!eco_audit_available()) {
         return eco_err_set(err, ECO_E_UNSUPPORTED, "",
                            "audit is not built in: run scripts/setup.sh test, then build again");

@@ -10,6 +10,7 @@
 #include "optimize_parts.h"
 #include "report/chart_svg.h"
 #include "runs.h"
+#include "texts.h"
 
 #include <math.h>
 #include <string.h>
@@ -398,24 +399,23 @@ static const char *optimize_verdict(struct eco_question *q, const struct eco_res
     const struct eco_res_config *r = out->recommended;
     if (!r) {
         const struct eco_res_miss *m = out->misses.items;
-        return out->misses.n
-                   ? eco_step_fmt(q->ctx,
-                                  "nothing fits: the nearest needs %s %s where %s is the limit",
-                                  eco_step_num(q->ctx, m->best, 4), m->budget,
-                                  eco_step_num(q->ctx, m->limit, 4))
-                   : "nothing keeps all budgets";
+        return out->misses.n ? eco_step_fmt(q->ctx, TX(q->ctx, nothing_fits),
+                                            eco_step_num(q->ctx, m->best, 4), m->budget,
+                                            eco_step_num(q->ctx, m->limit, 4))
+                             : TX(q->ctx, nothing_keeps);
     }
     const char *energy = r->energy_j_per_1k_tokens.have
-                             ? eco_step_fmt(q->ctx, "%s J per 1000 tokens ",
+                             ? eco_step_fmt(q->ctx, TX(q->ctx, optimize_energy),
                                             eco_step_num(q->ctx, r->energy_j_per_1k_tokens.v, 4))
                              : "";
-    const char *range = r->energy_ci.have ? eco_step_fmt(q->ctx, "(95 %% range %s to %s), ",
+    const char *range = r->energy_ci.have ? eco_step_fmt(q->ctx, TX(q->ctx, optimize_range),
                                                          eco_step_num(q->ctx, r->energy_ci.lo, 3),
                                                          eco_step_num(q->ctx, r->energy_ci.hi, 3))
                                           : "";
-    return eco_step_fmt(q->ctx, "deploy %s on %s at batch %lld: %s%s%.3g ms per token, %.4g GB",
-                        r->precision, r->gpu ? r->gpu : eco_arch_name(q->arch), (long long)r->batch,
-                        energy, range, r->latency_ms_per_token, r->vram_gb);
+    return eco_step_fmt(q->ctx, TX(q->ctx, optimize_verdict), r->precision,
+                        r->gpu ? r->gpu : eco_arch_name(q->arch), (long long)r->batch, energy,
+                        range, eco_step_num(q->ctx, r->latency_ms_per_token, 3),
+                        eco_step_num(q->ctx, r->vram_gb, 4));
 }
 
 /* Traps and the bill of the recommended configuration. */
@@ -442,41 +442,32 @@ static int price_best(struct eco_question *q, const struct search *s, struct eco
         fp16.energy = a.fp16;
         rc = eco_step_bill(q, &a, a.baseline ? NULL : &fp16, bill, err);
         out->cost = bill;
+        eco_step_price_alerts(&out->alerts, bill->month.usd);
     }
-    return rc;
+    return rc ? rc : eco_optimize_explain(q, &a, trap, out, err);
 }
 
 static void note_search(struct eco_question *q, const struct search *s)
 {
     if (s->found.n_objective_unknown) {
-        eco_step_note(q, "%zu candidates have no figure for the objective and rank last",
-                      s->found.n_objective_unknown);
+        eco_step_note(q, TX(q->ctx, search_unknown), s->found.n_objective_unknown);
     }
     if (s->query.have[ECO_OPTIMIZE_QUALITY] && s->found.binding[ECO_OPTIMIZE_QUALITY].n_unknown) {
-        eco_step_note(
-            q,
-            "%zu candidates have no measured quality loss and are left out by the quality "
-            "budget",
-            s->found.binding[ECO_OPTIMIZE_QUALITY].n_unknown);
+        eco_step_note(q, TX(q->ctx, search_quality),
+                      s->found.binding[ECO_OPTIMIZE_QUALITY].n_unknown);
     }
     if (s->found.have_best) {
-        eco_step_note(q,
-                      "a batch needs that many requests in flight at once: give --batches for what "
-                      "your traffic fills");
+        eco_step_note(q, "%s", TX(q->ctx, search_batch));
     }
     if (q->engine == ECO_ENGINE_UNKNOWN && s->setup.arms == s->arms && s->setup.n_arms == 3) {
-        eco_step_note(
-            q, "searched: 16 bit and bitsandbytes on transformers; --engine vllm or llama.cpp "
-               "searches GPTQ, AWQ, FP8 or GGUF instead");
+        eco_step_note(q, "%s", TX(q->ctx, search_engines));
     }
     const struct eco_optimize_binding *room = &s->found.binding[ECO_OPTIMIZE_ROOM];
     if (room->n_over) {
-        eco_step_note(q, "%zu of %zu candidates do not fit into the card's memory", room->n_over,
-                      s->found.n);
+        eco_step_note(q, TX(q->ctx, search_room), room->n_over, s->found.n);
     }
     if (s->found.n_front > MAX_FRONT_SHOWN) {
-        eco_step_note(q, "the front has %zu members, %d are shown", s->found.n_front,
-                      MAX_FRONT_SHOWN);
+        eco_step_note(q, TX(q->ctx, search_front), s->found.n_front, MAX_FRONT_SHOWN);
     }
 }
 
@@ -502,15 +493,13 @@ static int fill_optimum(struct eco_question *q, struct search *s, struct eco_res
                                                  eco_basis_name(q->model.shape_basis)};
     note_search(q, s);
     if (one && one->quality_loss_pct.have && one->quality_loss_pct.v > 0) {
-        eco_step_note(q, "%s raises perplexity by about %g %% (%s): check your own task",
-                      one->precision, one->quality_loss_pct.v, one->quality_basis);
+        eco_step_note(q, TX(q->ctx, limit_quality_loss), one->precision, one->quality_loss_pct.v,
+                      one->quality_basis);
     }
     if (one && f->have_best && strcmp(one->recommendation, "depends") == 0) {
-        eco_step_note(
-            q,
-            "whether %s saves against 16 bit is not certain here (95 %% range %.0f to %.0f %%): "
-            "the 16-bit alternative is the safe choice, a measurement decides",
-            one->precision, one->delta_ci.lo, one->delta_ci.hi);
+        eco_step_note(q, TX(q->ctx, not_certain), one->precision,
+                      eco_step_pct(q->ctx, one->delta_ci.lo, one->delta_ci.lo, one->delta_ci.hi),
+                      eco_step_pct(q->ctx, one->delta_ci.hi, one->delta_ci.lo, one->delta_ci.hi));
     }
     if (rc == 0 && f->have_best) {
         rc = price_best(q, s, out, err);
@@ -556,7 +545,7 @@ static int fill_chart(struct eco_question *q, const struct search *s, struct eco
             .best = best};
     }
     *chart = (struct eco_chart_pareto){
-        .title = eco_step_fmt(q->ctx, "What to deploy for %s", q->model.name),
+        .title = eco_step_fmt(q->ctx, TX(q->ctx, chart_pareto_title), q->model.name),
         .subtitle = "energy against time per token; the line is what nothing beats in both",
         .source = "modelled from measured pairs; GPU board power",
         .x_label = "J per 1000 tokens",
@@ -639,6 +628,8 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
     if (a->q) {
         return eco_run_asked(ctx, "optimize", args, result, err);
     }
+    eco_voice_set(ctx, &a->voice);
+    out->mood = "Gray";
     bool published = eco_str_ieq(a->calibration, strlen(a->calibration), "published");
     int rc =
         published ? published_target(ctx, a, &q, err) : eco_step_target(ctx, &a->target, &q, err);

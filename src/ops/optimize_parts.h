@@ -15,4 +15,11 @@ int eco_optimize_published(struct eco_ctx *ctx, const struct eco_args_optimize *
                            const struct eco_optimize_lists *l, struct eco_question *q,
                            struct eco_res_optimize *out, struct eco_err *err);
 
+/**
+ * optimize_explain.c: why this configuration, what would change the answer, what not to do, and how
+ * it is known. `q` asks for the recommended one, `a` is its answer; out->alerts is filled.
+ */
+int eco_optimize_explain(struct eco_question *q, const struct eco_answer *a, bool trap,
+                         struct eco_res_optimize *out, struct eco_err *err);
+
 #endif

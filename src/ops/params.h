@@ -21,6 +21,9 @@ struct eco_args_money {
 struct eco_args_risk {
 #include "args/params_risk.def"
 };
+struct eco_args_voice {
+#include "args/params_voice.def"
+};
 #undef G
 
 #define G(group, name, type, ...)

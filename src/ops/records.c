@@ -92,6 +92,23 @@ const struct eco_record eco_rec_provenance = {"Provenance", fields_provenance,
                                               ECO_COUNT(fields_provenance),
                                               sizeof(struct eco_res_provenance), NULL};
 
+#define REC struct eco_res_evidence
+static const struct eco_field fields_evidence[] = {
+#include "records/rec_evidence.def"
+};
+#undef REC
+const struct eco_record eco_rec_evidence = {"Evidence", fields_evidence, ECO_COUNT(fields_evidence),
+                                            sizeof(struct eco_res_evidence), NULL};
+
+#define REC struct eco_res_transparency
+static const struct eco_field fields_transparency[] = {
+#include "records/rec_transparency.def"
+};
+#undef REC
+const struct eco_record eco_rec_transparency = {"Transparency", fields_transparency,
+                                                ECO_COUNT(fields_transparency),
+                                                sizeof(struct eco_res_transparency), NULL};
+
 #define REC struct eco_res_estimate
 static const struct eco_field fields_estimate[] = {
 #include "records/rec_estimate.def"
@@ -150,6 +167,14 @@ const struct eco_record eco_rec_compare_row = {"CompareRow", fields_compare_row,
                                                ECO_COUNT(fields_compare_row),
                                                sizeof(struct eco_res_compare_row), NULL};
 
+#define REC struct eco_res_rival
+static const struct eco_field fields_rival[] = {
+#include "records/rec_rival.def"
+};
+#undef REC
+const struct eco_record eco_rec_rival = {"Rival", fields_rival, ECO_COUNT(fields_rival),
+                                         sizeof(struct eco_res_rival), NULL};
+
 #define REC struct eco_res_compare
 static const struct eco_field fields_compare[] = {
 #include "records/rec_compare.def"
@@ -173,6 +198,15 @@ static const struct eco_field fields_fix[] = {
 #undef REC
 const struct eco_record eco_rec_fix = {"Fix", fields_fix, ECO_COUNT(fields_fix),
                                        sizeof(struct eco_res_fix), NULL};
+
+#define REC struct eco_res_improvement
+static const struct eco_field fields_improvement[] = {
+#include "records/rec_improvement.def"
+};
+#undef REC
+const struct eco_record eco_rec_improvement = {"Improvement", fields_improvement,
+                                               ECO_COUNT(fields_improvement),
+                                               sizeof(struct eco_res_improvement), NULL};
 
 #define REC struct eco_res_diagnose
 static const struct eco_field fields_diagnose[] = {
@@ -576,6 +610,14 @@ static const struct eco_field fields_audit_skip[] = {
 const struct eco_record eco_rec_audit_skip = {"CodeSkip", fields_audit_skip,
                                               ECO_COUNT(fields_audit_skip),
                                               sizeof(struct eco_res_audit_skip), NULL};
+
+#define REC struct eco_res_practice
+static const struct eco_field fields_practice[] = {
+#include "records/rec_practice.def"
+};
+#undef REC
+const struct eco_record eco_rec_practice = {"Practice", fields_practice, ECO_COUNT(fields_practice),
+                                            sizeof(struct eco_res_practice), NULL};
 
 #define REC struct eco_res_audit
 static const struct eco_field fields_audit[] = {

@@ -45,6 +45,12 @@ struct eco_res_bill {
 struct eco_res_provenance {
 #include "records/rec_provenance.def"
 };
+struct eco_res_evidence {
+#include "records/rec_evidence.def"
+};
+struct eco_res_transparency {
+#include "records/rec_transparency.def"
+};
 struct eco_res_estimate {
 #include "records/rec_estimate.def"
 };
@@ -66,6 +72,9 @@ struct eco_res_optimize {
 struct eco_res_compare_row {
 #include "records/rec_compare_row.def"
 };
+struct eco_res_rival {
+#include "records/rec_rival.def"
+};
 struct eco_res_compare {
 #include "records/rec_compare.def"
 };
@@ -74,6 +83,9 @@ struct eco_res_pattern {
 };
 struct eco_res_fix {
 #include "records/rec_fix.def"
+};
+struct eco_res_improvement {
+#include "records/rec_improvement.def"
 };
 struct eco_res_diagnose {
 #include "records/rec_diagnose.def"
@@ -220,6 +232,9 @@ struct eco_res_audit_finding {
 struct eco_res_audit_skip {
 #include "records/rec_audit_skip.def"
 };
+struct eco_res_practice {
+#include "records/rec_practice.def"
+};
 struct eco_res_audit {
 #include "records/rec_audit.def"
 };
@@ -242,6 +257,8 @@ extern const struct eco_record eco_rec_alert;
 extern const struct eco_record eco_rec_amount;
 extern const struct eco_record eco_rec_bill;
 extern const struct eco_record eco_rec_provenance;
+extern const struct eco_record eco_rec_evidence;
+extern const struct eco_record eco_rec_transparency;
 extern const struct eco_record eco_rec_estimate;
 extern const struct eco_record eco_rec_versus;
 extern const struct eco_record eco_rec_config;
@@ -249,9 +266,11 @@ extern const struct eco_record eco_rec_optimize_basis;
 extern const struct eco_record eco_rec_miss;
 extern const struct eco_record eco_rec_optimize;
 extern const struct eco_record eco_rec_compare_row;
+extern const struct eco_record eco_rec_rival;
 extern const struct eco_record eco_rec_compare;
 extern const struct eco_record eco_rec_pattern;
 extern const struct eco_record eco_rec_fix;
+extern const struct eco_record eco_rec_improvement;
 extern const struct eco_record eco_rec_diagnose;
 extern const struct eco_record eco_rec_cost_option;
 extern const struct eco_record eco_rec_cost;
@@ -299,6 +318,7 @@ extern const struct eco_record eco_rec_hyper;
 extern const struct eco_record eco_rec_fit;
 extern const struct eco_record eco_rec_audit_finding;
 extern const struct eco_record eco_rec_audit_skip;
+extern const struct eco_record eco_rec_practice;
 extern const struct eco_record eco_rec_audit;
 
 #endif

@@ -76,6 +76,8 @@ void eco_step_fill_input(const struct eco_question *q, struct eco_res_input *out
 /* ---- compute ------------------------------------------------------------------------------- */
 /** The predictor's question for this precision. */
 struct eco_predict_query eco_step_query(const struct eco_question *q, enum eco_precision p);
+/** How it is run, for the physics. */
+struct eco_workload eco_step_workload(const struct eco_question *q, enum eco_precision p);
 int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct eco_answer *out,
                     struct eco_err *err);
 /** Perplexity above the 16-bit baseline on the same text; absent where nobody measured it. */
@@ -90,12 +92,26 @@ const char *eco_step_quality_words(struct eco_ctx *ctx, const struct eco_quality
 /** Traps the configuration matches; effects computed for this very card and size. */
 int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct eco_list *out,
                     bool *trap, struct eco_err *err);
+/** Dollars a month of each alert, given what the configuration costs a month with it. */
+void eco_step_price_alerts(struct eco_list *alerts, struct eco_opt month_usd);
+/** Traps beside this configuration that are not among `told`: priced, effects computed. */
+struct eco_list eco_step_pitfalls(struct eco_question *q, const struct eco_list *told);
 /**
  * The mood's word. `excess_pct`: energy above the best choice that was looked at, 0 for the best;
  * `own_data`: any measured pair of this card or precision stands behind the answer.
  */
 const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bool trap,
                           struct eco_opt excess_pct, bool own_data);
+/** The measured rows of this precision that are closest to the question; eco_res_evidence. */
+struct eco_list eco_step_evidence(struct eco_question *q, enum eco_precision p);
+/** How the answer is known, by which rows, and what it does not cover. */
+void eco_step_transparency(struct eco_question *q, enum eco_precision p, enum eco_basis basis,
+                           struct eco_res_transparency *out);
+/** Board power measured on this card, of this precision, batch and size; absent: not measured. */
+struct eco_span eco_step_power_range(const struct eco_question *q, enum eco_precision p);
+struct eco_opt eco_step_gpu_util(const struct eco_question *q, enum eco_precision p);
+/** Everyday equivalents of an amount, as sentences with the factor's source. */
+struct eco_strs eco_step_equivalents(struct eco_ctx *ctx, double kwh, double kgco2);
 /** 100 (exp(y) - 1) of y ~ N(mu, sd). */
 void eco_step_pct_band(double mu, double sd, struct eco_band *out);
 /** The month's bill of `a`; `fp16` (may be NULL) is what it is compared with. */

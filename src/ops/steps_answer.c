@@ -3,6 +3,7 @@
 #include "dataset/dataset.h"
 #include "dataset/predictor_default.h"
 #include "steps.h"
+#include "texts.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static enum eco_engine engine_of(const struct eco_question *q, enum eco_precisio
     return q->engine != ECO_ENGINE_UNKNOWN ? q->engine : eco_predict_usual_engine(p);
 }
 
-static struct eco_workload workload_of(const struct eco_question *q, enum eco_precision p)
+struct eco_workload eco_step_workload(const struct eco_question *q, enum eco_precision p)
 {
     struct eco_workload w = {.precision = p,
                              .engine = engine_of(q, p),
@@ -89,7 +90,7 @@ struct eco_predict_query eco_step_query(const struct eco_question *q, enum eco_p
         pq.layers = q->model.layers;
     }
     if (q->context_given || q->batch > 1) { /* one sequence: as in the measurements */
-        struct eco_workload w = workload_of(q, p);
+        struct eco_workload w = eco_step_workload(q, p);
         pq.context_tokens = w.prompt_tokens + w.gen_tokens / 2.0;
         pq.kv_bytes_per_token = eco_memory_kv_bytes(&q->model, 1.0);
     }
@@ -114,7 +115,7 @@ static int answer_memory(struct eco_question *q, struct eco_answer *out, struct 
 /* Joules and seconds need the card's datasheet; without it they are absent, not an error. */
 static void answer_absolute(struct eco_question *q, struct eco_answer *out)
 {
-    struct eco_workload w = workload_of(q, out->precision), base = w;
+    struct eco_workload w = eco_step_workload(q, out->precision), base = w;
     const struct eco_physics *ph = eco_physics_default();
     struct eco_latency base_latency;
     base.precision = ECO_PREC_FP16;
@@ -137,11 +138,8 @@ static void answer_absolute(struct eco_question *q, struct eco_answer *out)
         eco_physics_reconcile(q->gpu, 1, &out->energy, &out->latency, &shift_ln);
     }
     if (shift_ln > log(1.1)) {
-        eco_step_note(
-            q,
-            "%s at batch %g: energy and speed together would need %.0f %% of the %g W limit; "
-            "both were moved onto it, the less certain one more",
-            eco_precision_name(out->precision), q->batch, 100.0 * exp(shift_ln), q->gpu->tdp_w);
+        eco_step_note(q, TX(q->ctx, moved_to_limit), eco_precision_name(out->precision), q->batch,
+                      100.0 * exp(shift_ln), q->gpu->tdp_w);
     }
 }
 
@@ -155,7 +153,8 @@ int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct
     const char *why = NULL;
     if (!eco_precision_runs(precision, out->engine, q->gpu, q->arch, &why)) {
         out->cannot_run = why;
-        eco_step_note(q, "%s: %s", eco_precision_name(precision), why);
+        eco_step_note(q, TX(q->ctx, precision_reason), eco_precision_name(precision),
+                      eco_word(q->ctx->lang, why));
     }
     int rc = 0;
     if (out->baseline) {
@@ -176,146 +175,6 @@ int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct
 bool eco_step_fits(const struct eco_question *q, const struct eco_answer *a)
 {
     return !q->gpu || a->memory.total_bytes <= eco_gpu_memory_bytes(q->gpu);
-}
-
-/* ---- traps --------------------------------------------------------------------------------- */
-
-/* The change of another precision or batch on the same question, as ln. */
-static bool other_change(struct eco_question *q, enum eco_precision p, double batch, double *mu,
-                         double *sd)
-{
-    struct eco_predict_query pq = eco_step_query(q, p);
-    pq.batch = batch;
-    struct eco_predict_answer a;
-    if (eco_predict(&eco_predictor_default, &pq, &a, NULL)) {
-        return false;
-    }
-    *mu = a.mu;
-    *sd = a.sd;
-    return true;
-}
-
-static void set_effect(struct eco_alert_request *r, enum eco_effect e, double mu, double sd)
-{
-    r->have[e] = true;
-    eco_step_pct_band(mu, sd, &r->effect_pct[e]);
-}
-
-static void effects_of_precision(struct eco_question *q, const struct eco_answer *a,
-                                 struct eco_alert_request *r)
-{
-    double mu, sd;
-    if (a->baseline) {
-        return;
-    }
-    set_effect(r, ECO_EFFECT_PRECISION, a->change.mu, a->change.sd);
-    set_effect(r, ECO_EFFECT_TO_FP16, -a->change.mu, a->change.sd);
-    if (a->precision == ECO_PREC_INT8_MIXED &&
-        other_change(q, ECO_PREC_INT8_PURE, q->batch, &mu, &sd)) {
-        set_effect(r, ECO_EFFECT_INT8_PURE, mu, sd);
-        /* the two share card and size, so adding both variances makes the range wide, not narrow */
-        set_effect(r, ECO_EFFECT_INT8_FIX, mu - a->change.mu, hypot(sd, a->change.sd));
-    }
-    if (a->precision == ECO_PREC_NF4_DQ && other_change(q, ECO_PREC_NF4, q->batch, &mu, &sd)) {
-        set_effect(r, ECO_EFFECT_NF4_PLAIN, mu - a->change.mu, hypot(sd, a->change.sd));
-    }
-}
-
-static void effects_of_run(struct eco_question *q, const struct eco_answer *a,
-                           struct eco_alert_request *r)
-{
-    struct eco_workload w = workload_of(q, a->precision);
-    struct eco_batch_answer up;
-    double factor;
-    if (q->batch == 1 && eco_batch_factor(NULL, a->engine, a->precision, 8.0, &up, NULL) == 0) {
-        set_effect(r, ECO_EFFECT_BATCH_UP, log(up.ratio), up.sd_ln);
-    }
-    double missing = q->gpu ? a->memory.total_bytes - eco_gpu_memory_bytes(q->gpu) : 0.0;
-    if (missing > 0) {
-        const double link_bytes_per_s = 25e9; /* PCIe 4.0 x16, achieved by host-to-device copies */
-        if (eco_latency_factor_offload(NULL, &q->model, q->gpu, &w, missing, link_bytes_per_s,
-                                       &factor, NULL) == 0) {
-            set_effect(r, ECO_EFFECT_OFFLOAD, log(factor), 0.3);
-        }
-    }
-    if (r->kv_cache_off && q->gpu &&
-        eco_latency_factor_no_cache(NULL, &q->model, q->gpu, &w, &factor, NULL) == 0) {
-        set_effect(r, ECO_EFFECT_NO_CACHE, log(factor), 0.3);
-    }
-}
-
-static void alert_row(const struct eco_alert *a, struct eco_res_alert *out)
-{
-    const struct eco_alert_rule *r = a->rule;
-    *out = (struct eco_res_alert){.id = r->id,
-                                  .name = r->name,
-                                  .severity = eco_severity_name(a->severity),
-                                  .why = r->why,
-                                  .fix = r->fix,
-                                  .fix_code = r->fix_code,
-                                  .measured = r->measured,
-                                  .evidence = r->evidence,
-                                  .contradiction = r->contradiction};
-    if (a->have_effect) {
-        out->effect_pct = eco_some(eco_step_round(a->effect_pct.median, 3));
-        out->effect_ci = eco_span_of(eco_step_round(a->effect_pct.lo95, 3),
-                                     eco_step_round(a->effect_pct.hi95, 3));
-    }
-    if (a->have_fix_effect) {
-        out->fix_effect_pct = eco_some(eco_step_round(a->fix_effect_pct.median, 3));
-    }
-}
-
-int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct eco_list *out,
-                    bool *trap, struct eco_err *err)
-{
-    const struct eco_args_risk *risk = q->risk;
-    struct eco_alert_request r = {.model = &q->model,
-                                  .gpu = q->gpu,
-                                  .precision = a->precision,
-                                  .engine = a->engine,
-                                  .batch = (int)q->batch,
-                                  .production = risk && risk->production,
-                                  .eager = risk && risk->eager,
-                                  .unverified_build = risk && risk->nightly,
-                                  .kv_cache_off = risk && risk->no_kv_cache,
-                                  .need_gb = a->memory.total_bytes / 1e9,
-                                  .crossover_b = (double)NAN};
-    if (a->change.crossover.have && a->change.crossover.median <= ECO_CROSSOVER_SHOWN_B) {
-        r.crossover_b = a->change.crossover.median;
-        r.saves_above = a->change.crossover.saves_above;
-    }
-    effects_of_precision(q, a, &r);
-    effects_of_run(q, a, &r);
-    struct eco_alert found[ECO_ALERTS_MAX];
-    size_t n = 0;
-    int rc = eco_alerts_check(&r, found, ECO_ALERTS_MAX, &n, err);
-    struct eco_res_alert *rows = rc ? NULL : eco_arena_array(q->ctx->arena, n + 1, sizeof(*rows));
-    if (rc || !rows) {
-        return rc ? rc : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
-    }
-    *trap = false;
-    for (size_t i = 0; i < n; i++) {
-        alert_row(&found[i], &rows[i]);
-        *trap |=
-            found[i].severity >= ECO_SEV_WARNING && strcmp(rows[i].id, "batch1-production") != 0;
-    }
-    *out = (struct eco_list){rows, n};
-    return 0;
-}
-
-const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bool trap,
-                          struct eco_opt excess_pct, bool own_data)
-{
-    struct eco_mood_input in = {.excess_pct = excess_pct.v,
-                                .have_excess = excess_pct.have,
-                                .trap = trap,
-                                .batch1_production =
-                                    q->risk && q->risk->production && q->batch == 1,
-                                .unverified_build = q->risk && q->risk->nightly,
-                                .basis = basis,
-                                .own_data = own_data};
-    return eco_mood_name(eco_mood_of(&in));
 }
 
 /* ---- the bill ------------------------------------------------------------------------------ */
@@ -340,8 +199,7 @@ static int tariff(struct eco_question *q, struct eco_cost_input *in, struct eco_
         out->price_source = "given";
     }
     if (!isfinite(in->price_usd_per_kwh)) {
-        eco_step_note(q, "no electricity tariff is known for %s: give --price for dollars",
-                      region->name);
+        eco_step_note(q, TX(q->ctx, no_tariff), region->name);
     }
     if (m && m->carbon_intensity > 0) {
         in->carbon_gco2_per_kwh = m->carbon_intensity;
@@ -377,16 +235,17 @@ static struct eco_res_amount amount(const struct eco_cost_amount *a)
                                    .rental_usd = eco_some(eco_step_round(a->rental_usd, 4))};
 }
 
-static struct eco_strs equivalents(struct eco_ctx *ctx, const struct eco_cost_amount *month)
+struct eco_strs eco_step_equivalents(struct eco_ctx *ctx, double kwh, double kgco2)
 {
+    const struct eco_cost_amount amount = {.kwh = kwh, .kgco2 = kgco2};
     size_t n = eco_cost_equivalent_count(), kept = 0;
     const char **v = eco_arena_array(ctx->arena, n + 1, sizeof(*v));
     for (size_t i = 0; v && i < n; i++) {
         const struct eco_equivalent *e = eco_cost_equivalent_at(i);
-        double value = eco_cost_equivalent_value(e, month);
+        double value = eco_cost_equivalent_value(e, &amount);
         if (isfinite(value)) {
-            v[kept++] =
-                eco_step_fmt(ctx, "%s %s (%s)", eco_step_num(ctx, value, 3), e->text, e->source);
+            v[kept++] = eco_step_fmt(ctx, TX(ctx, equivalent), eco_step_num(ctx, value, 3),
+                                     eco_word(ctx->lang, e->text), eco_word(ctx->lang, e->source));
         }
     }
     return (struct eco_strs){v, kept};
@@ -398,15 +257,13 @@ static struct eco_strs assumptions(struct eco_question *q, const struct eco_cost
     if (!v) {
         return (struct eco_strs){NULL, 0};
     }
-    v[0] = eco_step_fmt(q->ctx, "%.0f requests a month of %d prompt + %d generated tokens",
-                        in->requests_per_month, q->prompt_tokens, q->gen_tokens);
-    v[1] = eco_step_fmt(q->ctx,
-                        "PUE %.3g times GPU board energy: a lower bound of what the facility "
-                        "draws",
-                        in->pue);
+    v[0] = eco_step_fmt(q->ctx, TX(q->ctx, assume_requests),
+                        eco_step_num(q->ctx, in->requests_per_month, 15), q->prompt_tokens,
+                        q->gen_tokens);
+    v[1] = eco_step_fmt(q->ctx, TX(q->ctx, assume_pue), in->pue);
     v[2] = in->host_overhead_w > 0
-               ? eco_step_fmt(q->ctx, "host overhead %.4g W charged", in->host_overhead_w)
-               : "host CPU, memory and network not included";
+               ? eco_step_fmt(q->ctx, TX(q->ctx, assume_host), in->host_overhead_w)
+               : TX(q->ctx, assume_no_host);
     return (struct eco_strs){v, 3};
 }
 
@@ -446,7 +303,7 @@ int eco_step_bill(struct eco_question *q, const struct eco_answer *a, const stru
     out->price_usd_per_kwh = eco_some(in.price_usd_per_kwh);
     out->carbon_gco2_per_kwh = eco_some(in.carbon_gco2_per_kwh);
     out->pue = in.pue;
-    out->equivalents = equivalents(q->ctx, &cost.month);
+    out->equivalents = eco_step_equivalents(q->ctx, cost.month.kwh, cost.month.kgco2);
     out->assumptions = assumptions(q, &in);
     if (fp16) {
         struct eco_res_bill ignore = *out;

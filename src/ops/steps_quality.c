@@ -2,6 +2,7 @@
 #include "base/num.h"
 #include "dataset/dataset.h"
 #include "steps.h"
+#include "texts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,9 +56,10 @@ void eco_step_quality(const struct eco_question *q, enum eco_precision p, struct
 const char *eco_step_quality_words(struct eco_ctx *ctx, const struct eco_quality *q)
 {
     if (!q->loss_pct.have || q->n == 0) {
-        return q->loss_pct.have ? "computed: the baseline itself" : "not measured";
+        return eco_word(ctx->lang,
+                        q->loss_pct.have ? "computed: the baseline itself" : "not measured");
     }
-    return eco_step_fmt(ctx, "measured, %s: median of %d run%s, %g to %g %%",
-                        q->same_model ? "this model" : "other models", q->n, q->n == 1 ? "" : "s",
-                        q->lo_pct, q->hi_pct);
+    return eco_step_fmt(ctx, TX(ctx, quality_words),
+                        eco_word(ctx->lang, q->same_model ? "this model" : "other models"), q->n,
+                        q->n == 1 ? "" : TX(ctx, plural_s), q->lo_pct, q->hi_pct);
 }

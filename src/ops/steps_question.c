@@ -4,6 +4,7 @@
 #include "dataset/dataset.h"
 #include "model/model.h"
 #include "steps.h"
+#include "texts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -150,6 +151,16 @@ static bool is_list(const char *name)
     return strpbrk(name, ",;|&+") || strstr(name, " or ") || strstr(name, " and ") || count;
 }
 
+/* Which cards there are besides is said in English only: their names are its figures. */
+static void note_default(struct eco_question *q, const char *name, const char *note)
+{
+    if (q->ctx->lang == ECO_LANG_EN) {
+        eco_step_note(q, "%s", note);
+    } else {
+        eco_step_note(q, TX(q->ctx, card_taken), 32, name, q->gpu->name);
+    }
+}
+
 static int card_by_name(const char *name, struct eco_question *q, struct eco_err *err)
 {
     if (is_list(name)) {
@@ -164,7 +175,7 @@ static int card_by_name(const char *name, struct eco_question *q, struct eco_err
         q->gpu_name = q->gpu->name;
         q->arch = q->gpu->arch;
         if (match.kind == ECO_MATCH_DEFAULT) {
-            eco_step_note(q, "%s", match.note);
+            note_default(q, name, match.note);
         }
         return 0;
     }
@@ -174,10 +185,7 @@ static int card_by_name(const char *name, struct eco_question *q, struct eco_err
     }
     q->arch = arch;
     q->gpu_name = eco_arena_strdup(q->ctx->arena, name, strlen(name));
-    eco_step_note(q,
-                  "'%s' is not in the card table; its class %s answers, without time, memory "
-                  "and absolute energy of this card",
-                  name, eco_arch_name(arch));
+    eco_step_note(q, TX(q->ctx, card_class_only), name, eco_arch_name(arch));
     return 0;
 }
 
@@ -223,12 +231,11 @@ static int target_card(struct eco_ctx *ctx, const struct eco_args_target *t, str
         q->gpu = ctx->host_gpu;
         q->gpu_name = q->gpu->name;
         q->arch = q->gpu->arch;
-        eco_step_note(q, "card: %s, found in this machine", q->gpu->name);
+        eco_step_note(q, TX(q->ctx, card_found), q->gpu->name);
         rc = 0;
     } else {
         rc = card_by_name(ECO_DEFAULT_GPU, q, err);
-        eco_step_note(q, "no card was named and none was found here: answered for %s; say --gpu",
-                      ECO_DEFAULT_GPU);
+        eco_step_note(q, TX(q->ctx, card_default), ECO_DEFAULT_GPU);
     }
     return rc;
 }
@@ -238,10 +245,8 @@ static void advise_to_measure(struct eco_question *q)
 {
     const char *vendor = eco_arch_vendor(q->arch);
     if (strcmp(vendor, "nvidia") != 0) {
-        eco_step_note(q,
-                      "nothing was measured on %s cards: this is the population's answer with the "
-                      "population's width; measure it: ecocompute measure %s",
-                      vendor[0] ? vendor : "such", q->model.name);
+        eco_step_note(q, TX(q->ctx, vendor_unmeasured), vendor[0] ? vendor : TX(q->ctx, such),
+                      q->model.name);
     }
 }
 
@@ -284,8 +289,8 @@ int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct 
         q->context_given ? (double)l->ctx : (double)(l->prompt_tokens + l->gen_tokens);
     q->engine = l->engine ? eco_engine_parse(l->engine, strlen(l->engine)) : ECO_ENGINE_UNKNOWN;
     if (q->context_given && q->context_tokens < (double)(l->prompt_tokens + l->gen_tokens)) {
-        eco_step_note(q, "a window of %g tokens does not hold %lld prompt + %lld generated tokens",
-                      q->context_tokens, (long long)l->prompt_tokens, (long long)l->gen_tokens);
+        eco_step_note(q, TX(q->ctx, window_short), q->context_tokens, (long long)l->prompt_tokens,
+                      (long long)l->gen_tokens);
     }
     if (q->batch > ECO_PREDICT_MAX_BATCH) {
         return eco_err_set(err, ECO_E_RANGE, "batch",
@@ -297,13 +302,11 @@ int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct 
                            ECO_PREDICT_MAX_CONTEXT, q->context_tokens);
     }
     if (q->model.max_context > 0 && q->context_tokens > q->model.max_context) {
-        eco_step_note(q, "%g tokens are more than the context window of %s (%d)", q->context_tokens,
-                      q->model.name, q->model.max_context);
+        eco_step_note(q, TX(q->ctx, window_over), q->context_tokens, q->model.name,
+                      q->model.max_context);
     }
     if (q->batch > 64 || q->context_tokens > 4096) {
-        eco_step_note(
-            q, "beyond batch 64 or 4096 tokens the batch and context model carries the answer, "
-               "not measurements of your setting: measure before you deploy");
+        eco_step_note(q, "%s", TX(q->ctx, beyond_data));
     }
     return 0;
 }

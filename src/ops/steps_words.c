@@ -2,6 +2,7 @@
 #include "base/num.h"
 #include "dataset/dataset.h"
 #include "steps.h"
+#include "texts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +43,8 @@ const char *eco_step_where(const struct eco_question *q)
         return q->gpu_name;
     }
     const char *name = eco_arch_name(q->arch);
-    return eco_step_fmt(q->ctx, "%s %s card", strchr("aeiou", name[0]) ? "an" : "a", name);
+    return strchr("aeiou", name[0]) ? eco_step_fmt(q->ctx, TX(q->ctx, class_an), name)
+                                    : eco_step_fmt(q->ctx, TX(q->ctx, class_a), name);
 }
 
 static const char *what(const struct eco_question *q)
@@ -50,7 +52,7 @@ static const char *what(const struct eco_question *q)
     if (q->known_model) {
         return q->model.name;
     }
-    return eco_step_fmt(q->ctx, "a model of %.4g billion parameters", q->model.params_b);
+    return eco_step_fmt(q->ctx, TX(q->ctx, model_of_size), q->model.params_b);
 }
 
 /* What nobody can run needs no firm word about its energy. */
@@ -58,13 +60,12 @@ static const char *too_big(struct eco_question *q, const struct eco_answer *a)
 {
     double need = a->memory.total_bytes / 1e9;
     if (a->cannot_run) {
-        return eco_step_fmt(q->ctx, "does not run there (%s); if it did: ", a->cannot_run);
+        return eco_step_fmt(q->ctx, TX(q->ctx, cannot_run), eco_word(q->ctx->lang, a->cannot_run));
     }
     if (!q->gpu || eco_step_fits(q, a)) {
         return "";
     }
-    return eco_step_fmt(q->ctx, "does not fit on one %s (%.1f of %g GB); if it did: ", q->gpu->name,
-                        need, q->gpu->vram_gb);
+    return eco_step_fmt(q->ctx, TX(q->ctx, cannot_fit), q->gpu->name, need, q->gpu->vram_gb);
 }
 
 const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a)
@@ -74,23 +75,18 @@ const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a)
     const char *name = eco_precision_name(a->precision);
     const struct eco_band *d = &a->change.delta_pct;
     if (a->baseline) {
-        return eco_step_fmt(ctx, "%s is the 16-bit baseline itself: no change, by definition",
-                            name);
+        return eco_step_fmt(ctx, TX(ctx, verdict_baseline), name);
     }
     const char *mid = eco_step_pct(ctx, d->median, d->lo95, d->hi95);
     const char *lo = eco_step_pct(ctx, d->lo95, d->lo95, d->hi95);
     const char *hi = eco_step_pct(ctx, d->hi95, d->lo95, d->hi95);
     const char *place = eco_step_where(q);
     if (a->change.recommendation == ECO_REC_DEPENDS) {
-        return eco_step_fmt(ctx,
-                            "%s%s may lower or raise the energy of %s on %s: %s %% per token, but "
-                            "the 95 %% range (%s to %s %%) holds zero",
-                            big, name, what(q), place, mid, lo, hi);
+        return eco_step_fmt(ctx, TX(ctx, verdict_depends), big, name, what(q), place, mid, lo, hi);
     }
-    return eco_step_fmt(
-        ctx, "%s%s %s the energy of %s on %s: %s %% per token (95 %% range %s to %s %%)", big, name,
-        a->change.recommendation == ECO_REC_QUANTIZE ? "lowers" : "raises", what(q), place, mid, lo,
-        hi);
+    return a->change.recommendation == ECO_REC_QUANTIZE
+               ? eco_step_fmt(ctx, TX(ctx, verdict_lowers), big, name, what(q), place, mid, lo, hi)
+               : eco_step_fmt(ctx, TX(ctx, verdict_raises), big, name, what(q), place, mid, lo, hi);
 }
 
 /* Why a kernel family behaves as it does; physics, not a measurement. */
@@ -128,23 +124,20 @@ const char *eco_step_reason(struct eco_question *q, const struct eco_answer *a)
 {
     const struct eco_predict_answer *c = &a->change;
     if (a->baseline) {
-        return "every change is measured against 16 bit";
+        return eco_word(q->ctx->lang, "every change is measured against 16 bit");
     }
     double size = q->known_model ? (double)q->model.params_total / 1e9 : q->model.params_b;
-    const char *why = mechanism(a->precision, c->delta_pct.median < 0);
+    const char *why = eco_word(q->ctx->lang, mechanism(a->precision, c->delta_pct.median < 0));
     bool above = size >= c->crossover.median;
     bool agrees = (above == c->crossover.saves_above) == (c->delta_pct.median < 0);
     if (c->crossover.have && agrees && c->crossover.median <= ECO_CROSSOVER_SHOWN_B) {
-        return eco_step_fmt(
-            q->ctx,
-            "on this card it saves %s about %s billion parameters and this model has "
-            "%.3g: %s",
-            c->crossover.saves_above ? "above" : "below",
-            eco_step_num(q->ctx, c->crossover.median, 2), size, why);
+        const char *at = eco_step_num(q->ctx, c->crossover.median, 2);
+        return c->crossover.saves_above
+                   ? eco_step_fmt(q->ctx, TX(q->ctx, reason_above), at, size, why)
+                   : eco_step_fmt(q->ctx, TX(q->ctx, reason_below), at, size, why);
     }
     if (c->flip_batch.have) {
-        return eco_step_fmt(q->ctx, "the sign changes at about batch %.2g; you run %g: %s",
-                            c->flip_batch.median, q->batch, why);
+        return eco_step_fmt(q->ctx, TX(q->ctx, reason_flip), c->flip_batch.median, q->batch, why);
     }
     return why;
 }
@@ -268,9 +261,5 @@ void eco_step_provenance(struct eco_question *q, int n_points, int n_sessions,
         .data_sha256 = eco_dataset_digest_all(),
         .rows = n_points,
         .sessions = n_sessions,
-        .citation = eco_step_fmt(q->ctx,
-                                 "%d measured pairs from %d sessions of grades A to C; data: "
-                                 "EcoCompute (CC BY 4.0, doi:10.5281/zenodo.19647290), ML.ENERGY, "
-                                 "LLM-Energy-Benchmark and others, see NOTICE",
-                                 n_points, n_sessions)};
+        .citation = eco_step_fmt(q->ctx, TX(q->ctx, citation), n_points, n_sessions)};
 }

@@ -1,55 +1,94 @@
 /* How `ask` reads: the equivalent command first, then what was not used, then the answer. */
 #include "records.h"
+#include "texts.h"
 #include "view_parts.h"
 #include "views.h"
 
-static void strings(struct eco_doc *d, const char *heading, const struct eco_strs *s)
+static void understood(struct eco_doc *d, const void *data)
 {
-    if (s->n == 0) {
-        return;
+    const struct eco_res_ask *r = data;
+    if (d->persona == ECO_PERSONA_LOBSTER && r->command) {
+        eco_doc_text(d, ECO_TONE_PLAIN, "%s", TX(d, lobster_read));
     }
-    eco_doc_heading(d, heading);
-    for (size_t i = 0; i < s->n; i++) {
-        eco_doc_item(d, "%s", s->v[i]);
+    if (r->command) {
+        eco_doc_text(d, ECO_TONE_QUIET, TX(d, ask_command), r->command);
     }
+    eco_view_items(d, TX(d, h_conversions), &r->conversions);
+    eco_view_items(d, TX(d, h_not_used), &r->not_understood);
+    if (r->problem && d->persona == ECO_PERSONA_LOBSTER && r->by_size.n) {
+        eco_doc_text(d, ECO_TONE_WARN, "%s", r->problem);
+    }
+}
+
+/* The lowest and the highest bill of the sizes, since no one size was asked about. */
+static const char *dollars(struct eco_doc *d, const struct eco_list *rows)
+{
+    const struct eco_res_ask_size *r = rows->items;
+    if (!r[0].month_usd.have || !r[rows->n - 1].month_usd.have) {
+        return NULL;
+    }
+    struct eco_buf b = ECO_BUF_INIT;
+    eco_buf_printf(&b, TX(d, lobster_sizes), eco_doc_num(d, r[0].month_usd.v, 4),
+                   eco_doc_num(d, r[rows->n - 1].month_usd.v, 4));
+    const char *text = eco_arena_strdup(d->arena, eco_buf_str(&b), b.len);
+    eco_buf_done(&b);
+    return text;
 }
 
 static void by_size(struct eco_doc *d, const struct eco_res_ask *ask)
 {
     const struct eco_list *rows = &ask->by_size;
     const struct eco_res_ask_size *r = rows->items;
-    eco_doc_verdict(d, ECO_TONE_PLAIN, "%s", ask->verdict);
-    eco_doc_heading(d, "By size, since the question names none");
-    eco_doc_table(d, ">size B|>energy per token|95 % range|>basis|advice");
+    struct eco_view_opening o = {.mood = ask->mood,
+                                 .alerts = &ask->alerts,
+                                 .verdict = ask->verdict,
+                                 .no_bill = dollars(d, rows),
+                                 .tone = ECO_TONE_PLAIN};
+    eco_view_open(d, &o);
+    eco_doc_heading(d, TX(d, h_sizes));
+    eco_doc_table(d, TX(d, t_sizes));
     for (size_t i = 0; i < rows->n; i++) {
-        eco_doc_cell(d, "%g", r[i].params_b);
-        eco_doc_cell(d, "%+.1f %%", r[i].delta_pct);
+        eco_doc_cell(d, "%s", eco_doc_num(d, r[i].params_b, 4));
+        eco_doc_cell(d, TX(d, percent), eco_doc_signed(d, r[i].delta_pct, 3));
         if (r[i].ci.have) {
-            eco_doc_cell(d, "%+.1f to %+.1f %%", r[i].ci.lo, r[i].ci.hi);
+            eco_doc_cell(d, TX(d, to), eco_doc_signed(d, r[i].ci.lo, 3),
+                         eco_doc_signed(d, r[i].ci.hi, 3));
         } else {
             eco_doc_cell(d, "%s", "-");
         }
-        eco_doc_cell(d, "%s", r[i].basis);
-        eco_doc_cell(d, "%s", r[i].recommendation);
+        eco_view_opt_cell(d, r[i].month_usd, 3);
+        eco_view_signed_cell(d, r[i].saving_usd, 3);
+        eco_doc_cell(d, "%s", eco_view_word(d, r[i].basis));
+        eco_doc_cell(d, "%s", eco_view_word(d, r[i].recommendation));
     }
     eco_doc_table_end(d);
+    eco_view_traps(d, TX(d, h_traps), &ask->alerts);
+    if (ask->data) {
+        eco_view_citation(d, ask->data);
+    }
 }
 
 void eco_view_ask(struct eco_doc *d, const void *result)
 {
     const struct eco_res_ask *r = result;
-    if (r->command) {
-        eco_doc_text(d, ECO_TONE_QUIET, "= %s", r->command);
+    bool answered = r->by_size.n || r->answer.op;
+    if (d->persona == ECO_PERSONA_LOBSTER && answered) {
+        d->preface = understood; /* the mood and the traps come before anything else */
+        d->preface_data = r;
+    } else {
+        understood(d, r);
     }
-    strings(d, "Conversions", &r->conversions);
-    strings(d, "Not used", &r->not_understood);
+    if (r->problem && d->persona == ECO_PERSONA_LOBSTER && !answered) {
+        eco_doc_verdict(d, ECO_TONE_QUIET, "%s", TX(d, mood_gray));
+    }
+    if (r->problem && !(answered && d->persona == ECO_PERSONA_LOBSTER)) {
+        eco_doc_text(d, ECO_TONE_WARN, "%s", r->problem);
+    }
     if (r->by_size.n) {
         by_size(d, r);
-    }
-    if (r->problem) {
-        eco_doc_text(d, ECO_TONE_WARN, "%s", r->problem);
     }
     if (r->answer.op) {
         r->answer.op->view(d, r->answer.result);
     }
+    d->preface = NULL;
 }

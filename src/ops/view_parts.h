@@ -1,18 +1,51 @@
-/* Parts that several views share. */
+/* Parts that several views share. Texts come from texts.def, words of codes from words.def. */
 #ifndef ECO_OPS_VIEW_PARTS_H
 #define ECO_OPS_VIEW_PARTS_H
 
 #include "doc.h"
 #include "records.h"
 
-/** Traps that matter come right after the verdict; the rest are told at the end. */
-enum eco_view_when { ECO_VIEW_BEFORE, ECO_VIEW_AFTER };
-void eco_view_alerts(struct eco_doc *d, const struct eco_list *alerts, enum eco_view_when when);
+/** How an answer begins: in the plain voice the verdict and then the traps; EcoLobster says his
+ * mood first, then the traps, then the verdict and what a month costs. */
+struct eco_view_opening {
+    const char *mood;                /* as in the result; NULL: none */
+    const struct eco_list *alerts;   /* may be NULL */
+    const struct eco_res_bill *bill; /* may be NULL */
+    const struct eco_res_input *input;
+    const char *precision; /* of the alerts; NULL: input's */
+    const char *verdict, *reason; /* reason: may be NULL */
+    enum eco_tone tone;
+    const char *no_bill; /* why there are no dollars; NULL: no card with a datasheet */
+};
+void eco_view_open(struct eco_doc *d, const struct eco_view_opening *o);
+
+/** Each with its computed effect and fix, as in the plain opening. */
+void eco_view_front_alerts(struct eco_doc *d, const struct eco_list *alerts);
+/** Is one of them more than a note? */
+bool eco_view_is_trapped(const struct eco_list *alerts);
+/** Why, what was measured and what contradicts it, under a heading; notes with their fix too. */
+void eco_view_traps(struct eco_doc *d, const char *heading, const struct eco_list *alerts);
 /** A cell with a number of so many digits, or empty. */
 void eco_view_opt_cell(struct eco_doc *d, struct eco_opt v, int significant);
+/** A cell with a signed number, or empty. */
+void eco_view_signed_cell(struct eco_doc *d, struct eco_opt v, int significant);
+/** The word of a code (a basis, a cause) in the document's language. */
+const char *eco_view_word(const struct eco_doc *d, const char *code);
+/** Sentences as items under a heading; nothing when there are none. */
+void eco_view_items(struct eco_doc *d, const char *heading, const struct eco_strs *items);
 void eco_view_bill_line(struct eco_doc *d, const struct eco_res_bill *bill);
 void eco_view_bill(struct eco_doc *d, const struct eco_res_bill *bill);
+void eco_view_evidence_row(struct eco_doc *d, const char *key, const struct eco_res_evidence *e);
+void eco_view_transparency(struct eco_doc *d, const struct eco_res_transparency *t);
 void eco_view_notes(struct eco_doc *d, const struct eco_strs *notes);
+/** The last thing of every answer; EcoLobster signs it. */
 void eco_view_citation(struct eco_doc *d, const struct eco_res_provenance *p);
+
+/** One bar: what it is, how long (percent of the best), the mood, dollars a month. */
+struct eco_view_bar {
+    const char *name, *mood;
+    struct eco_opt efficiency_pct, month_usd;
+};
+void eco_view_bars(struct eco_doc *d, const struct eco_view_bar *bars, size_t n);
 
 #endif

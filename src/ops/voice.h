@@ -1,0 +1,22 @@
+/*
+ * How an answer is told: in which language, and who speaks. Texts with figures are format strings
+ * in texts.def, English and Chinese side by side; words and fixed sentences that come from the
+ * tables of core (a basis, a cause) are pairs in words.def. Both are constant; no state.
+ */
+#ifndef ECO_OPS_VOICE_H
+#define ECO_OPS_VOICE_H
+
+enum eco_lang { ECO_LANG_EN = 0, ECO_LANG_ZH };
+enum eco_persona { ECO_PERSONA_PLAIN = 0, ECO_PERSONA_LOBSTER };
+
+struct eco_ctx;
+struct eco_args_voice;
+
+/** From the parameters into the context; what is not given is English and plain. */
+void eco_voice_set(struct eco_ctx *ctx, const struct eco_args_voice *voice);
+/** A word or fixed sentence of words.def in that language; one that is not there, as it is. */
+const char *eco_word(enum eco_lang lang, const char *english);
+/** True when words.def has it; what tests ask. NULL and "" have nothing to translate. */
+int eco_word_known(const char *english);
+
+#endif
