@@ -5,6 +5,7 @@
  */
 #include "audit/audit.h"
 #include "audit/changed.h"
+#include "ops/report_actions.h"
 #include "ops/runs.h"
 
 #define ABSENT(name)                                                                               \
@@ -38,6 +39,36 @@ int eco_check_serve(const void *args, struct eco_err *err)
 {
     (void)args, (void)err;
     return 0;
+}
+
+/* Keys and signatures: libsodium is not in the page. */
+static int no_keys(struct eco_err *err)
+{
+    return eco_err_set(err, ECO_E_UNSUPPORTED, "action",
+                       "a page holds no keys; on your machine: ecocompute report sign FILE, or "
+                       "verify FILE");
+}
+
+int eco_report_do_sign(struct eco_ctx *ctx, const struct eco_args_report *a,
+                       const struct eco_str *text, struct eco_res_report *out, struct eco_err *err)
+{
+    (void)ctx, (void)a, (void)text, (void)out;
+    return no_keys(err);
+}
+
+int eco_report_do_verify(struct eco_ctx *ctx, const struct eco_args_report *a,
+                         const struct eco_str *text, struct eco_res_report *out,
+                         struct eco_err *err)
+{
+    (void)ctx, (void)a, (void)text, (void)out;
+    return no_keys(err);
+}
+
+int eco_report_do_keygen(struct eco_ctx *ctx, const struct eco_args_report *a,
+                         struct eco_res_report *out, struct eco_err *err)
+{
+    (void)ctx, (void)a, (void)out;
+    return no_keys(err);
 }
 
 int eco_audit_paths(struct eco_audit *a, const char *const *paths, size_t n, struct eco_err *err)
