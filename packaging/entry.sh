@@ -117,7 +117,7 @@ done <<EOT
 $list
 EOT
 # The worker where the image has one and a card is there; else what measure chooses by itself.
-if [ -z "$workload" ] && [ -n "$worker" ] && "$program" doctor --json | grep -q '"gpu": *"'; then
+if [ -z "$workload" ] && [ -n "$worker" ] && "$program" doctor --json | grep -q '"name":"nvml","status":"available"'; then
     workload=worker:$worker
 fi
 [ -z "$workload" ] || set -- "$@" --workload "$workload"

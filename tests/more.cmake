@@ -4,6 +4,7 @@ set(python /usr/bin/python3) # Debian's own; another python may lack its package
 
 add_subdirectory(fuzz)
 include(unit/base/peers.cmake)
+include(server/services.cmake)
 
 if(TARGET ecocompute)
   file(GLOB transcripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.cli)
@@ -115,4 +116,13 @@ if(TARGET ecocompute)
   add_test(NAME cli/packaging COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/packaging.py
            --program $<TARGET_FILE:ecocompute>)
   set_tests_properties(cli/packaging PROPERTIES LABELS cli TIMEOUT 120)
+endif()
+
+if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sanitizer too
+  add_test(NAME cli/notebook COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/notebook.py
+           --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
+  add_test(NAME cli/demo COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/demo.py
+           --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
+  set_tests_properties(cli/notebook cli/demo PROPERTIES LABELS cli TIMEOUT 900
+                       SKIP_RETURN_CODE 77)
 endif()

@@ -14,7 +14,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENTRY = ROOT / "packaging/entry.sh"
 NOTING = """#!/bin/sh
-if [ "$1" = doctor ]; then echo '{"gpu": %s}'; exit 0; fi
+if [ "$1" = doctor ]; then echo '{"sources":[{"name":"nvml","status":"%s"}]}'; exit 0; fi
 for word in "$@"; do echo "$word"; done
 exit 7
 """
@@ -32,7 +32,7 @@ class Entry:
         self.folder = folder
         self.out = folder / "out dir"
 
-    def run(self, text, *words, gpu="null", worker="", program=None):
+    def run(self, text, *words, gpu="unavailable", worker="", program=None):
         noting = self.folder / "noting"
         noting.write_text(NOTING % gpu)
         noting.chmod(0o755)
@@ -81,9 +81,9 @@ def mapping(e):
     e.words("gpu_arch: ada\n", [tiny, "NF4", "--arch", "ada"])
     # a worker only where a card is, and only where none was named
     e.words(None, [tiny, "NF4"], worker="py w.py")
-    e.words(None, [tiny, "NF4", "--workload", "worker:py w.py"], worker="py w.py", gpu='"T4"')
+    e.words(None, [tiny, "NF4", "--workload", "worker:py w.py"], worker="py w.py", gpu="available")
     e.words("workload: builtin", [tiny, "NF4", "--workload", "builtin"], worker="py w.py",
-            gpu='"T4"')
+            gpu="available")
     for name in ("parameters.yaml", "cpu.yaml"):
         text = (ROOT / "packaging/workspace" / name).read_text()
         if e.run(text).returncode != 7:
