@@ -234,11 +234,11 @@ static int run_action(struct eco_ctx *ctx, const struct eco_args_report *a,
     return is(a, "overlay") ? overlay_any(ctx, a, out, err) : run_text_action(ctx, a, out, err);
 }
 
-/* Two reports that may not be compared: done, and the answer is no. */
+/* Two reports that may not be compared, or a gate that failed: done, and the answer is no. */
 bool eco_report_says_no(const void *result)
 {
     const struct eco_res_report *r = result;
-    return r->aspects.n && !r->valid;
+    return (r->aspects.n && !r->valid) || (r->gate && strcmp(r->gate, "failed") == 0);
 }
 
 int eco_run_report(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)

@@ -53,6 +53,36 @@ static void fill(struct eco_ctx *ctx, const struct eco_comparison *c, struct eco
     out->verdict = eco_step_fmt(ctx, "%s", c->verdict);
 }
 
+/* The gate closes only on what is sure: one noisy run must not fail a build. */
+static void gate(struct eco_ctx *ctx, double limit, struct eco_res_report *out)
+{
+    const struct eco_res_report_row *row = NULL;
+    for (size_t i = 0; i < out->differences.n && !row; i++) {
+        const struct eco_res_report_row *r =
+            (const struct eco_res_report_row *)out->differences.items + i;
+        row = strcmp(r->quantity, "energy per token") == 0 ? r : NULL;
+    }
+    if (!out->valid || !row || !row->difference.have) {
+        out->gate = "cannot tell";
+        out->verdict = eco_step_fmt(ctx, "gate cannot tell: %s", out->verdict);
+        return;
+    }
+    bool known = row->ci95.have;
+    double low = row->ci95.lo, high = row->ci95.hi;
+    out->gate = known && low > limit ? "failed" : known && high <= limit ? "passed" : "cannot tell";
+    if (!known) {
+        out->verdict = eco_step_fmt(ctx,
+                                    "gate cannot tell: %+.3g %% energy per token without an "
+                                    "interval; allowed %+.3g %%",
+                                    row->difference.v, limit);
+        return;
+    }
+    out->verdict = eco_step_fmt(ctx,
+                                "gate %s: %+.3g %% energy per token (95 %% %+.3g to %+.3g %%); "
+                                "allowed %+.3g %%",
+                                out->gate, row->difference.v, low, high, limit);
+}
+
 int eco_report_do_compare(struct eco_ctx *ctx, const struct eco_args_report *a,
                           const struct eco_str *text, struct eco_res_report *out,
                           struct eco_err *err)
@@ -66,6 +96,9 @@ int eco_report_do_compare(struct eco_ctx *ctx, const struct eco_args_report *a,
     rc = rc ? rc : eco_report_compare(text->s, text->len, other.s, other.len, c, err);
     if (rc == 0) {
         fill(ctx, c, out);
+        if (!isnan(a->max_increase)) {
+            gate(ctx, a->max_increase, out);
+        }
     }
     return rc;
 }

@@ -70,6 +70,17 @@ class Runner:
             sys.exit("status %d: %s" % (done.returncode, done.stderr))
         return done
 
+    def gate(self, **more):
+        """gate.sh on energy.json: its exit status, and what it says of the gate."""
+        script = self.script.parent / "gate.sh"
+        (self.top / "output").write_text("")
+        env = {**self.env, "ECO_GATE_REPORT": "energy.json", **more}
+        done = subprocess.run(["sh", str(script)], cwd=self.clone, env=env, capture_output=True,
+                              stdin=subprocess.DEVNULL, text=True, timeout=120, check=False)
+        if done.returncode not in (0, 1):
+            sys.exit("gate: status %d: %s" % (done.returncode, done.stderr))
+        return done.returncode, self.read("output").strip(), done.stdout
+
     def read(self, name):
         return (self.top / name).read_text()
 
@@ -93,6 +104,49 @@ def check_sarif(text, source):
     expect("SARIF holds to its schema: %s" % errors[:3], not errors)
     log["version"] = "3"
     expect("the schema can refuse", any(True for _ in validator.iter_errors(log)))
+
+
+def measured(program, energy_mj):
+    """A report as `measure` would write it, with five trials that spread by 1 %."""
+    built = subprocess.run([program, "report", "build", "--params-b", "7", "--gpu", "rtx4090",
+                            "--precision", "NF4"], capture_output=True, text=True, check=True)
+    report = json.loads(built.stdout)
+    report["results"].update(energy_per_token_mj=energy_mj, basis="measured", level="L2", note="",
+                             reason=None)
+    report["statistics"].update(n=5, mean_mj=energy_mj, sd_mj=energy_mj / 100, cv_frac=0.01, df=4)
+    return json.dumps(report)
+
+
+def check_gate(r):
+    """Against the base branch: nothing yet, worse, better, noise; and files that are no reports."""
+    program, report = r.env["ECO_PROGRAM"], r.clone / "energy.json"
+    expect("a missing report fails", r.gate()[:2] == (1, "gate=missing"))
+    report.write_text(measured(program, 4000))
+    status, output, said = r.gate()
+    expect("a first report passes", (status, output) == (0, "gate=no baseline") and
+           "::notice file=energy.json" in said)
+    git(r.top / "origin", "checkout", "-q", "main")
+    (r.top / "origin" / "energy.json").write_text(measured(program, 4000))
+    git(r.top / "origin", "add", ".")
+    git(r.top / "origin", "commit", "-q", "-m", "measured")
+    report.write_text(measured(program, 6000))
+    status, output, said = r.gate()
+    expect("half as much again fails", (status, output) == (1, "gate=failed") and
+           "::error file=energy.json,title=energy gate::gate failed: +50 %" in said)
+    expect("unless it is allowed", r.gate(ECO_GATE_MAX_INCREASE="100")[:2] == (0, "gate=passed"))
+    report.write_text(measured(program, 4100))
+    status, output, said = r.gate()
+    expect("what noise may be warns", (status, output) == (0, "gate=cannot tell") and
+           "::warning" in said)
+    report.write_text(measured(program, 2500))
+    expect("less passes", r.gate()[:2] == (0, "gate=passed"))
+    expect("the job's summary has the table", "## Energy gate" in r.read("summary"))
+    other = r.top / "other.json"
+    other.write_text(measured(program, 1000))
+    expect("a named baseline counts", r.gate(ECO_GATE_BASELINE=str(other))[:2] ==
+           (1, "gate=failed"))
+    report.write_text('{"results": {}}')
+    expect("no report fails", r.gate()[:2] == (1, "gate=invalid"))
 
 
 def main():
@@ -128,6 +182,7 @@ def main():
         expect("known findings pass", known.returncode == 0 and "::error" not in known.stdout)
         expect("without gh there is no comment and no error",
                r.run(PATH="/usr/bin:/bin", ECO_FAIL_ON="never").returncode == 0)
+        check_gate(r)
     print("the action does what it says")
 
 
