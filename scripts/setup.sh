@@ -45,6 +45,7 @@ if [ "$level" = test ]; then
     need python3 /usr/bin/python3                     # transcripts, oracles
     need python3-numpy /usr/lib/python3/dist-packages/numpy
     need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
+    need libmicrohttpd-dev /usr/include/microhttpd.h  # ecocompute-serve, and its tests
     need clang-14 clang-14                            # second compiler, sanitizers, fuzzing
     need libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a
     need lld-14 ld.lld-14

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define PEM_LIMIT ((size_t)1 << 20)
@@ -106,11 +107,12 @@ static bool wait_for_end(struct serve *s, int64_t until_ns, bool idle_ends)
 }
 
 /* No new connections, "Connection: close" on what is answered, then the end. */
-static void drain(struct serve *s, struct serve_http *h)
+static void drain(struct serve *s, struct serve_http *h, int listen_fd)
 {
     atomic_store(&s->draining, true);
     fprintf(stderr, "ecocompute-serve: ending; %ld requests may finish\n", atomic_load(&s->busy));
     serve_http_quiesce(h);
+    shutdown(listen_fd, SHUT_RDWR); /* whoever comes now is refused at once; closed at the end */
     wait_for_end(s, eco_clock_mono_ns() + (int64_t)(s->args->drain * 1e9), true);
 }
 
@@ -126,7 +128,7 @@ static int serve(struct serve *s, const char *cert, const char *key, struct eco_
         fprintf(stderr, "ecocompute-serve: listening on http%s://%s%s%s:%d\n", cert ? "s" : "",
                 v6 ? "[" : "", s->args->bind, v6 ? "]" : "", port);
         wait_for_end(s, 0, false);
-        drain(s, h);
+        drain(s, h, fd);
     }
     serve_http_stop(h);
     if (fd >= 0) {

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #define CONNECTION_MEMORY ((size_t)32 << 10) /* request line and headers; more is refused */
+#define MAX_DROPPED ((size_t)4 << 20)        /* of a refused body; over it the connection ends */
 
 struct serve_http {
     struct MHD_Daemon *daemon;
@@ -21,8 +22,11 @@ struct exchange {
     char *target; /* owned */
     struct eco_buf body;
     size_t body_limit;
+    size_t dropped;               /* bytes of a body that nobody wants */
+    struct MHD_Response *refusal; /* made when the headers came, sent when the body is read past */
+    unsigned refusal_status;
     int64_t started_ns;
-    bool admitted, refused, counted;
+    bool started, too_long;
 };
 
 /* ---- request ------------------------------------------------------------------------------- */
@@ -85,15 +89,15 @@ static struct serve_conn *conn_of(struct MHD_Connection *c)
 
 /* ---- reply --------------------------------------------------------------------------------- */
 
-static enum MHD_Result send_reply(struct serve *s, struct MHD_Connection *c, struct exchange *x,
-                                  const struct eco_http_reply *r)
+static struct MHD_Response *make_response(struct serve *s, struct exchange *x,
+                                          const struct eco_http_reply *r)
 {
     double seconds = (double)(eco_clock_mono_ns() - x->started_ns) / 1e9;
     /* the copy's bytes are the library's; the pointer is not written through */
     struct MHD_Response *m =
         MHD_create_response_from_buffer(r->len, (void *)(uintptr_t)r->body, MHD_RESPMEM_MUST_COPY);
     if (!m) {
-        return MHD_NO;
+        return NULL;
     }
     for (size_t i = 0; i < r->n_headers; i++) {
         MHD_add_response_header(m, r->header[i].name, r->header[i].value);
@@ -101,12 +105,31 @@ static enum MHD_Result send_reply(struct serve *s, struct MHD_Connection *c, str
     if (r->close || atomic_load(&s->draining)) {
         MHD_add_response_header(m, "Connection", "close");
     }
-    serve_conn_deadline(conn_of(c), eco_clock_mono_ns() + 2 * s->timeout_ns);
     eco_server_count(s->server, r, seconds);
     serve_log_add(&s->log, s->server, &x->q, r, seconds);
-    enum MHD_Result done = MHD_queue_response(c, (unsigned)r->status, m);
+    return m;
+}
+
+/* Queues it and lets go of it. */
+static enum MHD_Result queue(struct serve *s, struct MHD_Connection *c, unsigned status,
+                             struct MHD_Response *m)
+{
+    if (!m) {
+        return MHD_NO;
+    }
+    serve_conn_deadline(conn_of(c), eco_clock_mono_ns() + 2 * s->timeout_ns);
+    enum MHD_Result done = MHD_queue_response(c, status, m);
     MHD_destroy_response(m);
     return done;
+}
+
+/* A client that is still sending would not read the refusal, but see its connection break: a body
+ * of bearable size is read past first. */
+static bool body_comes(const struct eco_http_request *q)
+{
+    const char *length = q->header[ECO_HTTP_CONTENT_LENGTH];
+    unsigned long long n = length ? strtoull(length, NULL, 10) : 0;
+    return n > 0 && n <= MAX_DROPPED;
 }
 
 static enum MHD_Result start(struct serve *s, struct MHD_Connection *c, struct exchange *x,
@@ -118,37 +141,44 @@ static enum MHD_Result start(struct serve *s, struct MHD_Connection *c, struct e
     MHD_get_connection_values(c, MHD_HEADER_KIND, on_header, &x->q);
     read_peer(c, x->q.peer);
     atomic_fetch_add(&s->busy, 1);
-    x->counted = true;
+    x->started = true;
     serve_conn_deadline(conn_of(c), x->started_ns + s->timeout_ns);
-    x->admitted = eco_server_admit(s->server, w, &x->q, &x->body_limit, &r);
-    x->refused = !x->admitted;
-    return x->admitted ? MHD_YES : send_reply(s, c, x, &r);
+    if (eco_server_admit(s->server, w, &x->q, &x->body_limit, &r)) {
+        return MHD_YES;
+    }
+    struct MHD_Response *m = make_response(s, x, &r);
+    if (m && body_comes(&x->q)) {
+        x->refusal = m;
+        x->refusal_status = (unsigned)r.status;
+        return MHD_YES;
+    }
+    return queue(s, c, (unsigned)r.status, m);
 }
 
-static enum MHD_Result more_body(struct serve *s, struct MHD_Connection *c, struct exchange *x,
-                                 const char *bytes, size_t *len, struct eco_server_worker *w)
+static enum MHD_Result more_body(struct exchange *x, const char *bytes, size_t *len)
 {
-    struct eco_http_reply r;
-    (void)c;
-    (void)w;
-    (void)r;
-    (void)s;
-    if (x->body.len + *len <= x->body_limit) {
+    if (!x->refusal && x->body.len + *len <= x->body_limit) {
         eco_buf_put(&x->body, bytes, *len);
     } else {
-        x->refused = true; /* read on, keep nothing: the reply comes at the end */
+        x->too_long = true;
+        x->dropped += *len;
         eco_buf_done(&x->body);
         x->body_limit = 0;
     }
     *len = 0;
-    return MHD_YES;
+    return x->dropped <= MAX_DROPPED ? MHD_YES : MHD_NO;
 }
 
 static enum MHD_Result finish(struct serve *s, struct MHD_Connection *c, struct exchange *x,
                               struct eco_server_worker *w)
 {
     struct eco_http_reply r = {0};
-    if (x->refused || !eco_buf_ok(&x->body)) {
+    if (x->refusal) {
+        struct MHD_Response *m = x->refusal;
+        x->refusal = NULL;
+        return queue(s, c, x->refusal_status, m);
+    }
+    if (x->too_long || !eco_buf_ok(&x->body)) {
         eco_server_refuse(s->server, w, 413, "too_large", NULL, "the body is larger than its limit",
                           &r);
     } else {
@@ -156,7 +186,7 @@ static enum MHD_Result finish(struct serve *s, struct MHD_Connection *c, struct 
         x->q.body_len = x->body.len;
         eco_server_handle(s->server, w, &x->q, &r);
     }
-    return send_reply(s, c, x, &r);
+    return queue(s, c, (unsigned)r.status, make_response(s, x, &r));
 }
 
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const char *url,
@@ -171,8 +201,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
     if (!w) {
         return MHD_NO; /* no memory: the connection ends */
     }
-    enum MHD_Result done = !x->counted ? start(s, c, x, method, w)
-                           : *len      ? more_body(s, c, x, bytes, len, w)
+    enum MHD_Result done = !x->started ? start(s, c, x, method, w)
+                           : *len      ? more_body(x, bytes, len)
                                        : finish(s, c, x, w);
     serve_worker_give(s, w);
     return done;
@@ -185,8 +215,11 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **con_cls,
     struct exchange *x = *con_cls;
     (void)why;
     if (x) {
-        if (x->counted) {
+        if (x->started) {
             atomic_fetch_sub(&s->busy, 1);
+        }
+        if (x->refusal) {
+            MHD_destroy_response(x->refusal);
         }
         eco_buf_done(&x->body);
         free(x->target);

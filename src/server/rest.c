@@ -72,7 +72,7 @@ static int body_args(struct eco_server_worker *w, const struct eco_op *op, void 
     /* whatever Content-Type says: nothing here writes, and the published API did not look */
     int rc = eco_json_reparse(&w->doc, q->body ? q->body : "", q->body_len, err);
     if (rc) {
-        *status = rc == ECO_E_CONTENT ? 400 : *status; /* the request itself is not JSON */
+        *status = rc == ECO_E_NO_MEMORY ? *status : 400; /* the request itself is not JSON */
         return rc;
     }
     return eco_args_set_json(op, args, &w->arena, w->doc.root, false, err);

@@ -235,7 +235,6 @@ static bool fits_headers(struct eco_server_worker *w, const struct eco_http_requ
                          struct eco_http_reply *r)
 {
     if (strlen(q->target) > ECO_HTTP_MAX_URL) {
-        r->close = true;
         return refused(w, r, 414, "uri_too_long", "the address is longer than 8192 bytes");
     }
     if (q->header_bytes > ECO_HTTP_MAX_HEADERS) {
@@ -265,14 +264,12 @@ static bool fits_body(struct eco_server_worker *w, const struct eco_route *route
                       const struct eco_http_request *q, struct eco_http_reply *r)
 {
     const char *length = q->header[ECO_HTTP_CONTENT_LENGTH];
-    if (length && strtoull(length, NULL, 10) > route->body_limit) {
-        refused(
-            w, r, 413, "too_large",
-            eco_arena_printf(&w->arena, "the body is larger than %zu bytes", route->body_limit));
-        r->close = true;
-        return false;
+    if (!length || strtoull(length, NULL, 10) <= route->body_limit) {
+        return true;
     }
-    return true;
+    return refused(
+        w, r, 413, "too_large",
+        eco_arena_printf(&w->arena, "the body is larger than %zu bytes", route->body_limit));
 }
 
 static bool method_fits(struct eco_server_worker *w, const struct eco_route *route,

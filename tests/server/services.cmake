@@ -1,0 +1,17 @@
+# Tests of the services: HTTP against its own OpenAPI, load, MCP below and through the official SDK.
+if(TARGET ecocompute)
+  set(here ${CMAKE_CURRENT_LIST_DIR})
+  # eco_service_test(NAME SCRIPT ARGUMENT...): 77 means left out, which the script says loudly
+  function(eco_service_test name script)
+    add_test(NAME ${name} COMMAND ${python} ${script} --program $<TARGET_FILE:ecocompute> ${ARGN})
+    set_tests_properties(${name} PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
+  endfunction()
+  eco_service_test(server/http_api ${here}/http_api.py)
+  eco_service_test(server/load_slow ${here}/load.py slow_loris stopped_readers)
+  eco_service_test(server/load_many ${here}/load.py idle_and_busy drain)
+  eco_service_test(mcp/protocol ${here}/../mcp/protocol.py)
+  eco_service_test(mcp/sdk ${here}/../mcp/sdk.py --modules ${ECO_NODE_MODULES})
+  if(NOT TARGET ecocompute-serve)
+    message(NOTICE "-- tests of the server are SKIPPED: ecocompute-serve is not built")
+  endif()
+endif()
