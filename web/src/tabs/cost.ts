@@ -1,0 +1,107 @@
+// Cost: what the month costs today, and what it could cost.
+import { ask } from '../engine';
+import { Chart } from '../chart';
+import { h, num, pct, range, unit, usd } from '../dom';
+import { t } from '../i18n';
+import { argsFor, field, group, Sheet, slider } from '../controls';
+import { alerts, facts, failure, fill, list, table, takeaway, type Alert } from '../parts';
+import { target } from './model';
+import type { State } from '../state';
+
+export const KEYS = ['model', 'params_b', 'gpu', 'precision', 'batch', 'ctx', 'prompt_tokens', 'gen_tokens', 'engine', 'requests', 'region', 'price',
+  'carbon_intensity', 'pue', 'host_overhead_w', 'gpu_usd_per_hour'];
+
+interface Option {
+  label: string;
+  precision: string;
+  batch: number;
+  j_per_1k: number;
+  month_kwh: number;
+  month_usd: number;
+  month_kgco2: number;
+  year_usd: number;
+  rental_usd: number | null;
+}
+interface Cost {
+  verdict: string;
+  input: { gpu: string; precision: string };
+  options: Option[];
+  saving_usd: number | null;
+  saving_pct: number | null;
+  changes: string[];
+  bill: {
+    month: { kwh: number; usd: number; kgco2: number; rental_usd: number | null };
+    year: { kwh: number; usd: number; kgco2: number };
+    month_usd_ci: [number, number] | null;
+    j_per_request: number;
+    requests: number;
+    region: string;
+    price_usd_per_kwh: number;
+    price_source: string;
+    carbon_gco2_per_kwh: number;
+    carbon_source: string;
+    pue: number;
+    equivalents: string[];
+    assumptions: string[];
+  };
+  alerts: Alert[];
+  notes: string[];
+}
+
+const chart = new Chart('ecocompute-cost');
+
+const sheet = new Sheet(KEYS, () => [
+  ...target('cost'), field('cost', 'precision'), slider('cost', 'batch', 1, 256, true, 1), field('cost', 'requests'), field('cost', 'region'),
+    group(t('volume'), false, ...['price', 'carbon_intensity', 'pue', 'host_overhead_w', 'gpu_usd_per_hour'].map((k) => field('cost', k))),
+    group(t('more'), false, ...['ctx', 'prompt_tokens', 'gen_tokens', 'engine'].map((k) => field('cost', k)))]);
+
+function bars(c: Cost): unknown {
+  return {
+    title: t('options'), subtitle: c.verdict, unit: 'USD a month', source: c.bill.assumptions[0],
+    bars: c.options.map((o) => ({ label: `${o.label}: ${o.precision} × ${o.batch}`, value: o.month_usd, highlight: o === c.options.reduce((a, b) => (b.month_usd < a.month_usd ? b : a)), measured: true })),
+  };
+}
+
+export function show(panel: HTMLElement, state: State): void {
+  sheet.mount(panel, state);
+  const answer = sheet.answer;
+  const args = argsFor('cost', KEYS);
+  const reply = ask<Cost>('cost', args);
+  if ('error' in reply) {
+    fill(answer, failure(reply.error));
+    return;
+  }
+  const c = reply.result;
+  const b = c.bill;
+  const rows = { gpu: c.input.gpu ?? '', precision: c.input.precision };
+  chart.draw('bars', bars(c));
+  fill(answer,
+    h('section', { class: 'headline' },
+      h('p', { class: 'eyebrow' }, `${c.input.precision} · ${c.input.gpu ?? ''} · ${num(b.requests)} · ${b.region}`),
+      h('h2', null, c.verdict),
+      h('div', { class: 'hero' },
+        h('div', { class: 'big' }, h('span', { class: 'figure' }, usd(b.month.usd)), h('span', { class: 'what' }, `${t('month')} ${range(b.month_usd_ci, usd)}`)),
+        c.saving_pct !== null && c.saving_pct > 0 ? h('div', { class: 'big good' }, h('span', { class: 'figure' }, pct(-c.saving_pct)), h('span', { class: 'what' }, t('possible'))) : null)),
+    facts([
+      { name: t('kwh'), value: num(b.month.kwh), unit: 'kWh', basis: 'computed', evidence: rows },
+      { name: t('co2'), value: num(b.month.kgco2), unit: 'kg', more: `${num(b.carbon_gco2_per_kwh)} g/kWh · ${b.carbon_source}`, basis: 'computed', evidence: rows },
+      { name: t('year'), value: usd(b.year.usd), more: unit(b.year.kwh, 'kWh'), basis: 'computed', evidence: rows },
+      { name: t('request'), value: num(b.j_per_request), unit: 'J', basis: 'computed', evidence: rows },
+      { name: t('p.price'), value: `$${num(b.price_usd_per_kwh)}`, unit: '/ kWh', more: b.price_source },
+      { name: 'PUE', value: num(b.pue) }]),
+    chart.element,
+    h('section', null, h('h3', null, t('options')), table(t('options'), [
+      { name: '', cell: (o: Option) => o.label },
+      { name: t('p.precision'), cell: (o) => o.precision },
+      { name: t('p.batch'), right: true, cell: (o) => num(o.batch) },
+      { name: t('energy.unit'), right: true, cell: (o) => num(o.j_per_1k) },
+      { name: t('month'), right: true, cell: (o) => usd(o.month_usd) },
+      { name: t('year'), right: true, cell: (o) => usd(o.year_usd) },
+      { name: t('co2'), right: true, cell: (o) => unit(o.month_kgco2, 'kg') }], c.options)),
+    list(t('why'), c.changes),
+    list(t('equivalents'), b.equivalents),
+    list(t('assumptions'), b.assumptions),
+    alerts(t('alerts'), c.alerts),
+    list(t('notes'), c.notes),
+    takeaway('cost', args));
+}

@@ -1,0 +1,218 @@
+// Your model: a question in words or controls; the answer with its bands, chart and evidence.
+import { ask, type Args } from '../engine';
+import { Chart } from '../chart';
+import { chance, command, h, num, pct, range, usd } from '../dom';
+import { t, tr } from '../i18n';
+import { argsFor, field, group, Sheet, slider, spoken } from '../controls';
+import { alerts, facts, failure, fill, inside, list, rowsBehind, strip, table, tag, takeaway, type Alert, type Bands } from '../parts';
+import { get, set, type State } from '../state';
+
+export const KEYS = ['model', 'params_b', 'gpu', 'precision', 'batch', 'ctx', 'prompt_tokens', 'gen_tokens', 'engine',
+  'production', 'eager', 'nightly', 'no_kv_cache', 'requests', 'region', 'price', 'carbon_intensity', 'pue', 'host_overhead_w', 'gpu_usd_per_hour'];
+
+interface Anchor {
+  row: string;
+  gpu: string;
+  model: string;
+  params_b: number;
+  batch: number;
+  delta_pct: number;
+  weight: number;
+  n: number;
+  session: string;
+}
+interface Money {
+  kwh: number;
+  usd: number;
+  kgco2: number;
+}
+export interface Estimate {
+  delta_pct: number;
+  ci: [number, number];
+  basis: string;
+  confidence: string;
+  recommendation: string;
+  verdict: string;
+  reason: string;
+  crossover_b: number | null;
+  crossover_ci: [number, number] | null;
+  flip_batch: number | null;
+  flip_batch_ci: [number, number] | null;
+  p_saves: number | null;
+  bands: Bands | null;
+  anchors: Anchor[];
+  notes: string[];
+  alerts: Alert[];
+  input: { model: string; params_b: number; gpu: string; precision: string; batch: number; ctx: number; engine: string };
+  energy: { fp16_j_per_1k: number; j_per_1k: number; ci: [number, number]; basis: string; rows: number } | null;
+  latency: { tokens_per_s: number; tokens_per_s_ci: [number, number]; tpot_ms: number; basis: string; bound: string } | null;
+  memory: { total_gb: number; card_gb: number; fits: boolean; basis: string } | null;
+  cost: { month: Money; month_usd_ci: [number, number] | null; region: string; requests: number } | null;
+  data: { citation: string };
+}
+interface Compared {
+  precision: string;
+  engine: string;
+  delta_pct: number;
+  delta_ci: [number, number];
+  p_saves: number | null;
+  energy_j_per_1k: number | null;
+  tokens_per_s: number | null;
+  vram_gb: number | null;
+  fits: boolean;
+  basis: string;
+  rows: number;
+}
+interface Asked {
+  operation: string;
+  params: Record<string, unknown>;
+  not_understood: string[];
+  command: string;
+  conversions: string[];
+  problem: string | null;
+  verdict: string | null;
+}
+
+const chart = new Chart('ecocompute-crossover');
+const asked = h('div', { class: 'asked', 'aria-live': 'polite' });
+const TAB_OF: Record<string, string> = { estimate: 'model', compare: 'model', diagnose: 'model', optimize: 'optimize', cost: 'cost', audit: 'audit', measure: 'run' };
+
+// What a question says, put into the controls of the tab that answers it.
+function apply(reply: Asked, question: string): void {
+  const patch: State = { q: question };
+  for (const key of KEYS.concat('max_latency_ms', 'max_vram_gb')) {
+    const v = reply.params[key === 'precision' ? 'precision_exact' : key];
+    if (v !== null && v !== undefined && v !== false && !Array.isArray(v)) patch[key] = v === true ? '1' : String(v);
+  }
+  if (patch.model) patch.params_b = '';
+  else if (patch.params_b) patch.model = '';
+  set({ ...patch, tab: TAB_OF[reply.operation] ?? 'model' }, true);
+}
+
+export function understood(question: string): HTMLElement {
+  const reply = ask<Asked>('ask', { ...spoken('ask', { question }), parse_only: true });
+  if ('error' in reply) return failure(reply.error);
+  const r = reply.result;
+  return h('div', null,
+    r.command ? h('p', null, `${t('ask.as')} `, h('code', null, r.command)) : null,
+    r.not_understood.length ? h('p', { class: 'quiet' }, `${t('ask.not')}: ${r.not_understood.join('; ')}`) : null,
+    r.conversions.map((c) => h('p', { class: 'quiet' }, c)),
+    r.problem ? h('p', { class: 'warn' }, r.problem) : null);
+}
+
+export function askBox(): HTMLElement {
+  const input = h('input', { type: 'search', id: 'ask', name: 'q', value: get().q ?? '', placeholder: t('ask.hint'), autocomplete: 'off', enterkeyhint: 'search' });
+  return h('form', {
+    class: 'ask', role: 'search',
+    onsubmit: (e: Event) => {
+      e.preventDefault();
+      const reply = ask<Asked>('ask', { question: input.value, parse_only: true });
+      if ('result' in reply && reply.result.operation !== 'none') apply(reply.result, input.value);
+      else set({ q: input.value }, true);
+    },
+  }, h('label', { for: 'ask', class: 'unseen' }, t('ask.label')), input, h('button', { type: 'submit', class: 'primary' }, t('ask')));
+}
+
+export function target(op: string): HTMLElement[] {
+  return [field(op, 'model'), slider(op, 'params_b', 0.1, 405, false, 7), field(op, 'gpu')];
+}
+
+const sheet = new Sheet([...KEYS, 'q'], () => [
+  ...target('estimate'),
+  field('estimate', 'precision'),
+  slider('estimate', 'batch', 1, 256, true, 1),
+  slider('estimate', 'ctx', 128, 131072, true, 1024),
+  group(t('more'), false, field('estimate', 'engine'), field('estimate', 'prompt_tokens'), field('estimate', 'gen_tokens'),
+    field('estimate', 'production'), field('estimate', 'eager'), field('estimate', 'nightly'), field('estimate', 'no_kv_cache')),
+  group(t('volume'), false, ...['requests', 'region', 'price', 'carbon_intensity', 'pue', 'host_overhead_w', 'gpu_usd_per_hour'].map((k) => field('estimate', k)))],
+() => {
+  fill(asked, get().q ? understood(get().q!) : null);
+  return [askBox(), asked];
+});
+const answer = sheet.answer;
+
+function headline(e: Estimate): HTMLElement {
+  const tone = e.recommendation === 'quantize' ? 'good' : e.delta_pct > 0 && e.p_saves !== null && e.p_saves < 0.1 ? 'bad' : '';
+  const first = e.anchors[0];
+  return h('section', { class: 'headline' },
+    h('p', { class: 'eyebrow' }, `${e.input.precision} · ${e.input.gpu ?? ''} · ${tr('p.', 'batch').toLowerCase()} ${num(e.input.batch)} · ${e.input.engine}`),
+    h('h2', null, e.verdict),
+    h('div', { class: 'hero' },
+      h('div', { class: `big ${tone}` }, h('span', { class: 'figure' }, pct(e.delta_pct)), h('span', { class: 'what' }, t('change'), ' ', tag(e.basis, first ? { row: first.row } : {}))),
+      e.p_saves !== null ? h('div', { class: 'big' }, h('span', { class: 'figure' }, chance(e.p_saves)), h('span', { class: 'what' }, t('saves'), ' ', tag(e.basis, first ? { row: first.row } : {}))) : null),
+    e.bands ? strip(e.bands) : null,
+    e.bands ? h('p', { class: 'quiet center' }, t('bands')) : null,
+    h('p', null, e.reason));
+}
+
+function figures(e: Estimate): HTMLElement {
+  const rows = { gpu: e.input.gpu ?? '', precision: e.input.precision };
+  return facts([
+    { name: t('crossover'), value: e.crossover_b === null ? t('none') : `${num(e.crossover_b)}B`, more: range(e.crossover_ci, (v) => `${num(v)}B`), basis: e.basis, evidence: rows },
+    ...(e.flip_batch !== null ? [{ name: t('flip'), value: num(e.flip_batch), more: range(e.flip_batch_ci), basis: 'modelled', evidence: rows }] : []),
+    ...(e.energy ? [
+      { name: t('energy'), value: num(e.energy.j_per_1k), unit: t('energy.unit'), more: range(e.energy.ci), basis: e.energy.basis, evidence: rows },
+      { name: `${t('energy')}, ${t('fp16')}`, value: num(e.energy.fp16_j_per_1k), unit: t('energy.unit'), basis: e.energy.basis, evidence: { gpu: e.input.gpu ?? '', precision: 'FP16' } }] : []),
+    ...(e.latency ? [{ name: t('speed'), value: num(e.latency.tokens_per_s), unit: t('throughput'), more: range(e.latency.tokens_per_s_ci), basis: e.latency.basis, evidence: rows }] : []),
+    ...(e.memory ? [{ name: t('memory'), value: `${num(e.memory.total_gb)} / ${num(e.memory.card_gb)}`, unit: 'GB', more: t(e.memory.fits ? 'fits' : 'nofit'), tone: e.memory.fits ? '' : 'bad', basis: e.memory.basis }] : []),
+    ...(e.cost ? [
+      { name: t('month'), value: usd(e.cost.month.usd), more: range(e.cost.month_usd_ci, usd), basis: 'computed', evidence: rows },
+      { name: t('co2'), value: num(e.cost.month.kgco2), unit: 'kg', more: `${num(e.cost.requests)} · ${e.cost.region}`, basis: 'computed', evidence: rows }] : [])]);
+}
+
+function evidence(e: Estimate): HTMLElement | null {
+  if (!e.anchors.length) return null;
+  const most = Math.max(...e.anchors.map((a) => a.weight));
+  return h('section', { id: 'anchors' }, h('h3', null, t('anchors')), h('p', { class: 'quiet' }, t('anchors.sub')),
+    table(t('anchors'), [
+      { name: t('weight'), right: true, cell: (a: Anchor) => {
+        const bar = h('i', { class: 'bar' });
+        bar.style.width = `${(40 * a.weight) / most}px`;
+        return h('span', { class: 'weighed' }, h('span', { class: 'room' }, bar), h('span', null, a.weight.toFixed(3)));
+      } },
+      { name: t('change2'), right: true, cell: (a) => pct(a.delta_pct) },
+      { name: t('p.model'), cell: (a) => inside(rowsBehind({ row: a.row }), {}, a.model.replace(/^.*\//, '')) },
+      { name: t('p.gpu'), cell: (a) => a.gpu },
+      { name: t('p.batch'), right: true, cell: (a) => num(a.batch) },
+      { name: 'n', right: true, cell: (a) => num(a.n) },
+      { name: t('session'), cell: (a) => h('span', { class: 'quiet' }, a.session) }], e.anchors));
+}
+
+function precisions(args: Args): HTMLElement | null {
+  const { precision: _, ...rest } = args;
+  const reply = ask<{ rows: Compared[] }>('compare', rest);
+  if ('error' in reply) return null;
+  return h('section', null, h('h3', null, t('precisions')),
+    table(t('precisions'), [
+      { name: t('p.precision'), cell: (r: Compared) => h('button', { type: 'button', class: 'plain', onclick: () => set({ precision: r.precision }, true) }, r.precision) },
+      { name: t('change2'), right: true, cell: (r) => pct(r.delta_pct) },
+      { name: t('range95'), right: true, cell: (r) => (r.p_saves === null ? '' : range(r.delta_ci, pct)) },
+      { name: t('saves'), right: true, cell: (r) => chance(r.p_saves) },
+      { name: t('energy.unit'), right: true, cell: (r) => num(r.energy_j_per_1k) },
+      { name: t('throughput'), right: true, cell: (r) => num(r.tokens_per_s) },
+      { name: 'GB', right: true, cell: (r) => h('span', { class: r.fits ? null : 'bad' }, num(r.vram_gb)) },
+      { name: t('p.engine'), cell: (r) => r.engine },
+      { name: '', cell: (r) => tag(r.basis, { gpu: String(args.gpu ?? ''), precision: r.precision }) }],
+    reply.result.rows, (r) => (r.precision === args.precision ? 'here' : undefined)));
+}
+
+let slow = 0;
+function answerNow(): void {
+  const args = argsFor('estimate', KEYS);
+  const reply = ask<Estimate>('estimate', args);
+  if ('error' in reply) {
+    fill(answer, failure(reply.error), h('p', null, h('code', null, command('estimate', args))));
+    return;
+  }
+  const e = reply.result;
+  chart.draw('estimate', { args });
+  const rest = h('div');
+  fill(answer, headline(e), figures(e), chart.element, rest);
+  clearTimeout(slow); // what stands below the fold follows when the hand rests
+  slow = window.setTimeout(() => fill(rest, alerts(t('alerts'), e.alerts), precisions(args), evidence(e), list(t('notes'), e.notes.concat(e.data.citation)), takeaway('estimate', args)), 60);
+}
+
+export function show(panel: HTMLElement, state: State): void {
+  sheet.mount(panel, state);
+  answerNow();
+}
