@@ -227,6 +227,7 @@ static void roff(struct eco_buf *out, const char *text)
         } else {
             eco_buf_puts(out, *c == '\\' || *c == '-' ? "\\" : "");
             eco_buf_putc(out, (char)*c);
+            eco_buf_puts(out, *c == '|' ? "\\:" : ""); /* a long list of words may break here */
         }
     }
 }

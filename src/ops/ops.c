@@ -118,10 +118,12 @@ const struct eco_op eco_ops[] = {
      .examples = "ecocompute track -- sleep 0.1\n"
                  "ecocompute track --format csv -- echo tokens=128\n"},
     {ROW(replay, "the energy of a window of recorded power"), .view = eco_view_replay,
+     .says_no = eco_replay_says_no,
      .about =
          "The meter's integrator over a CSV table with a 't_s' column: edges clipped and "
          "interpolated, a 1 s average shifted by half of it, gaps reported, a card's published "
-         "gain and offset undone, and an interval for what stays open.",
+         "gain and offset undone, and an interval for what stays open. replay DIR: the folder of a "
+         "measured run computed again; exit 1 when a number of its report is another one.",
      .examples = "ecocompute replay --power trace.csv --column power_instant_w --from 1 --to 9\n"
                  "ecocompute replay --power trace.csv --column power_draw_w --profile 'RTX 3090' "
                  "--json\n"},
@@ -131,13 +133,20 @@ const struct eco_op eco_ops[] = {
          "build: a report derived from the data set. validate: exit 0 valid, 3 not, with the JSON "
          "pointer and the reason on stderr. show, markdown: for people. share: a link that holds "
          "the point itself, nothing is uploaded. overlay: the points of a link or report against "
-         "the published curve. schema: our JSON Schema.",
+         "the published curve. schema: our JSON Schema. compare A B: the differences of two "
+         "reports with their ranges; exit 1 where their boundaries forbid it. import: the file of "
+         "llama-bench, CodeCarbon or ML.ENERGY as a report. keygen, sign, verify: Ed25519 "
+         "signatures; docs/report.md.",
      .examples = "ecocompute report build --model TinyLlama-1.1B-Chat-v1.0 --gpu rtx4090 "
                  "--precision NF4\n"
                  "ecocompute report build --model TinyLlama-1.1B-Chat-v1.0 --gpu rtx4090 "
                  "--out energy.json\n"
                  "ecocompute report validate energy.json\n"
-                 "ecocompute report share energy.json\n"},
+                 "ecocompute report share energy.json\n"
+                 "ecocompute report compare energy.json energy.json\n"
+                 "ecocompute report keygen report.key\n"
+                 "ecocompute report sign energy.json --key report.key --out signed.json\n"
+                 "ecocompute report verify signed.json --public report.key.pub\n"},
     {ROW(data, "the measured data: list, show, export, audit"), .path = "/v1/data",
      .view = eco_view_data, .says_no = eco_data_says_no,
      .about =

@@ -4,6 +4,7 @@
 #include "power/meter.h"
 #include "power/replay.h"
 #include "power/sensor.h"
+#include "replay_dir.h"
 #include "runs.h"
 
 #include <math.h>
@@ -175,6 +176,13 @@ int eco_run_replay(struct eco_ctx *ctx, const void *args, void *result, struct e
     struct eco_str text;
     if (!ctx->read_file) {
         return eco_err_set(err, ECO_E_UNSUPPORTED, "power", "there are no files here");
+    }
+    if (a->dir) {
+        return eco_replay_dir(ctx, a->dir, result, err);
+    }
+    if (!a->power) {
+        return eco_err_set(err, ECO_E_MISSING, "power",
+                           "say what to replay: replay --power FILE.csv, or the folder of a run");
     }
     int rc = ctx->read_file(ctx, a->power, &text, err);
     rc = rc ? rc : eco_record_read(a->power, text.s, text.len, a->column, &t, err);

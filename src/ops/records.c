@@ -398,6 +398,15 @@ static const struct eco_field fields_probe[] = {
 const struct eco_record eco_rec_probe = {"PowerProbe", fields_probe, ECO_COUNT(fields_probe),
                                          sizeof(struct eco_res_probe), NULL};
 
+#define REC struct eco_res_replay_trial
+static const struct eco_field fields_replay_trial[] = {
+#include "records/rec_replay_trial.def"
+};
+#undef REC
+const struct eco_record eco_rec_replay_trial = {"ReplayTrial", fields_replay_trial,
+                                                ECO_COUNT(fields_replay_trial),
+                                                sizeof(struct eco_res_replay_trial), NULL};
+
 #define REC struct eco_res_replay
 static const struct eco_field fields_replay[] = {
 #include "records/rec_replay.def"

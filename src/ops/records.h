@@ -156,6 +156,9 @@ struct eco_res_measure {
 struct eco_res_probe {
 #include "records/rec_probe.def"
 };
+struct eco_res_replay_trial {
+#include "records/rec_replay_trial.def"
+};
 struct eco_res_replay {
 #include "records/rec_replay.def"
 };
@@ -294,6 +297,7 @@ extern const struct eco_record eco_rec_measured;
 extern const struct eco_record eco_rec_source;
 extern const struct eco_record eco_rec_measure;
 extern const struct eco_record eco_rec_probe;
+extern const struct eco_record eco_rec_replay_trial;
 extern const struct eco_record eco_rec_replay;
 extern const struct eco_record eco_rec_track_row;
 extern const struct eco_record eco_rec_track;

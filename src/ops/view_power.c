@@ -81,6 +81,10 @@ void eco_view_doctor(struct eco_doc *d, const void *result)
 void eco_view_replay(struct eco_doc *d, const void *result)
 {
     const struct eco_res_replay *r = result;
+    if (r->verdict) {
+        eco_view_replay_dir(d, r);
+        return;
+    }
     eco_doc_verdict(d, ECO_TONE_PLAIN, "%s J ± %s J, mean %s W", eco_doc_num(d, r->energy_j, 6),
                     eco_doc_num(d, r->uncertainty_j, 2), eco_doc_num(d, r->mean_w, 5));
     eco_doc_kv(d, "window", "%s s, %lld readings, %lld equal to the one before",

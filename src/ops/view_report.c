@@ -1,4 +1,4 @@
-/* The views of report compare, verify and keygen; the others are in view_tables.c. */
+/* The views of report compare, verify and keygen, and of a replayed folder. */
 #include "view_parts.h"
 #include "views.h"
 
@@ -78,4 +78,22 @@ bool eco_view_report_answer(struct eco_doc *d, const void *result)
         eco_doc_kv(d, "public key", "%s", r->public_key);
     }
     return true;
+}
+
+void eco_view_replay_dir(struct eco_doc *d, const void *result)
+{
+    const struct eco_res_replay *r = result;
+    eco_doc_verdict(d, r->differ ? ECO_TONE_BAD : ECO_TONE_GOOD, "%s", r->verdict);
+    eco_doc_table(d, ">block|precision|>journal J|>trace J|>may differ by J|agrees");
+    for (size_t i = 0; i < r->trials.n; i++) {
+        const struct eco_res_replay_trial *t =
+            (const struct eco_res_replay_trial *)r->trials.items + i;
+        eco_doc_cell(d, "%lld", (long long)t->block);
+        eco_doc_cell(d, "%s", t->precision);
+        eco_view_opt_cell(d, t->journal_j, 6);
+        eco_view_opt_cell(d, t->trace_j, 6);
+        eco_view_opt_cell(d, t->allowed_j, 3);
+        eco_doc_cell(d, "%s", t->reason ? t->reason : t->agrees ? "yes" : "NO");
+    }
+    eco_doc_table_end(d);
 }

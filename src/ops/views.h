@@ -19,6 +19,7 @@ void eco_view_track(struct eco_doc *d, const void *result);
 void eco_view_report(struct eco_doc *d, const void *result);
 /* view_report.c: compare, verify, keygen; false: it was another action */
 bool eco_view_report_answer(struct eco_doc *d, const void *result);
+void eco_view_replay_dir(struct eco_doc *d, const void *result);
 void eco_view_data(struct eco_doc *d, const void *result);
 void eco_view_gpus(struct eco_doc *d, const void *result);
 void eco_view_models(struct eco_doc *d, const void *result);

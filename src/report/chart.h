@@ -36,6 +36,7 @@ struct eco_chart_crossover {
     const char *point_label;                               /* "your model: 7 B" */
     const struct eco_chart_mark *yours;                    /* measured elsewhere, laid over */
     size_t yours_count;
+    int point_n; /* trials behind the point, where it was measured: 1 is drawn hollow; 0: asked */
 };
 
 /* Measured pairs of one card and precision, by rising size; neighbours are joined by a line. */

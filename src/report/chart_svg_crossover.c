@@ -214,11 +214,20 @@ static void put_you(struct frame *f)
         eco_svg_line(f->out, x - 5, top, x + 5, top, "eco-range");
         eco_svg_line(f->out, x - 5, low, x + 5, low, "eco-range");
     }
-    diamond(f->out, x, y, 8, "eco-you");
+    if (c->point_n == 1) { /* one trial: hollow, as with the circles */
+        diamond(f->out, x, y, 8, "eco-bg");
+        diamond(f->out, x, y, 8, "eco-range");
+    } else {
+        diamond(f->out, x, y, 8, "eco-you");
+    }
     eco_chart_label_pct(c->point_pct, 1, true, false, pct);
     snprintf(text, sizeof(text), "%.100s: %s", c->point_label ? c->point_label : "your model", pct);
-    bool left = x + eco_svg_text_width(text, 12) + 18 > RIGHT;
+    double end = x + eco_svg_text_width(text, 12) + 18;
+    bool left = end > RIGHT;
     double ty = y - 14 < TOP + 10 ? y + 24 : y - 14;
+    /* not over the words at the right end of the zero line */
+    if (end > RIGHT - 110 && fabs(ty - py(f, 0)) < 30)
+        ty = y + 24;
     eco_svg_text(f->out, left ? x - 12 : x + 12, ty, left ? ECO_SVG_END : ECO_SVG_START,
                  "eco-halo eco-a", text);
 }

@@ -125,7 +125,8 @@ static struct eco_compare_aspect *aspect(const struct pair *p, const char *name,
 {
     struct eco_compare_aspect *s = &p->out->aspects[p->out->aspect_count++];
     const struct eco_json *a = eco_json_at(p->a, pointer), *b = eco_json_at(p->b, pointer);
-    *s = (struct eco_compare_aspect){.name = name, .same = same_value(a, b)};
+    bool stated = a && a->type != ECO_JSON_NULL;
+    *s = (struct eco_compare_aspect){.name = name, .same = stated && same_value(a, b)};
     words(a, s->a);
     words(b, s->b);
     return s;
@@ -174,7 +175,7 @@ static void surroundings(const struct pair *p)
     aspect(p, "packages", "/software/packages");
     aspect(p, "driver", "/software/nvidia_driver");
     aspect(p, "power limit", "/environment/power_limit_watts");
-    aspect(p, "whole run", "/partial");
+    aspect(p, "interrupted", "/partial");
 }
 
 /* ---- differences ----------------------------------------------------------------------------- */

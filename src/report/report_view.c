@@ -145,6 +145,13 @@ static void put_energy_rows(struct reader *r)
     row(r, "peak power", value_at(r, "/ecocompute/peak_power_watts", "W"));
 }
 
+/* From the data set; neither measured nor without an answer. */
+static bool derived(const struct reader *r)
+{
+    const char *basis = text_at(r, "/results/basis");
+    return !r->v->measured && basis && strcmp(basis, "unavailable") != 0;
+}
+
 static void put_quality_rows(struct reader *r)
 {
     char n_text[ECO_CHART_LABEL];
@@ -158,10 +165,10 @@ static void put_quality_rows(struct reader *r)
             sd ? eco_arena_printf(a, "standard deviation %s", sd) : "one trial has no spread");
     } else {
         row(r, "n", r->v->measured ? "not stated" : "none, nothing was measured here");
-        row(r, "spread", r->v->measured ? "not stated" : "the interval of the prediction");
+        row(r, "spread", derived(r) ? "the interval of the prediction" : "not stated");
     }
     const char *boundary = text_at(r, "/system_under_test/boundary");
-    if (boundary && strcmp(boundary, "none") == 0)
+    if (boundary && strcmp(boundary, "none") == 0 && derived(r))
         boundary = "none, nothing was measured here; the data set is GPU board power";
     row(r, "boundary", or_words(boundary, "not stated"));
     row(r, "source", or_words(text_at(r, "/measurement_source"), "not stated"));
@@ -233,7 +240,7 @@ static void put_limits(struct reader *r)
     const struct eco_json *partial = eco_json_get(r->root, "partial");
     if (partial && partial->type == ECO_JSON_TRUE)
         limit(r, "the run was interrupted: only its finished trials are in here");
-    if (!r->v->measured)
+    if (derived(r))
         limit(r, "a derived answer is for a new session on a card of this kind, not for this very "
                  "machine; measure to know");
     for (w = w && w->type == ECO_JSON_ARRAY ? w->child : NULL; w; w = w->next) {

@@ -106,6 +106,23 @@ def check_report(run, program):
         fail("gpu " + report["system_under_test"]["gpu"])
 
 
+def check_replay(run, program):
+    """The recording gives the report again, and a changed number is seen."""
+    done = subprocess.run([program, "replay", "out"], cwd=run.folder, text=True,
+                          capture_output=True, check=False)
+    if done.returncode or "gives the report again" not in done.stdout:
+        fail("replay: %s%s" % (done.stdout, done.stderr))
+    path = run.folder / "out" / "energy.json"
+    kept = path.read_text(encoding="utf-8")
+    path.write_text(kept.replace('"energy_per_token_mj": ', '"energy_per_token_mj": 1', 1),
+                    encoding="utf-8")
+    done = subprocess.run([program, "replay", "out"], cwd=run.folder, text=True,
+                          capture_output=True, check=False)
+    if done.returncode != 1 or "the journal gives" not in done.stderr:
+        fail("replay of a changed report: %s%s" % (done.stdout, done.stderr))
+    path.write_text(kept, encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description="one measured run, interrupted and resumed")
     parser.add_argument("--program", required=True)
@@ -140,6 +157,7 @@ def main():
         if "measured: NF4" not in out:
             fail("the answer is: " + out)
         check_report(run, args.program)
+        check_replay(run, args.program)
     print("interrupted three times, 6 trials, nothing lost")
 
 

@@ -42,7 +42,26 @@ static struct eco_chart_crossover crossover(void)
                                         -22.4,
                                         -40.7,
                                         1.9,
-                                        "Qwen2-7B"};
+                                        "Qwen2-7B",
+                                        NULL,
+                                        0,
+                                        0};
+}
+
+/* One trial is drawn hollow, two are filled, as with the circles. */
+static void test_one_trial_is_hollow(void **state)
+{
+    (void)state;
+    struct eco_chart_crossover c = crossover();
+    struct eco_buf one = ECO_BUF_INIT, two = ECO_BUF_INIT;
+    c.point_n = 1;
+    assert_int_equal(eco_chart_svg_crossover(&c, &one, NULL), 0);
+    c.point_n = 2;
+    assert_int_equal(eco_chart_svg_crossover(&c, &two, NULL), 0);
+    assert_null(strstr(one.data, "class=\"eco-you\""));
+    assert_non_null(strstr(two.data, "class=\"eco-you\""));
+    eco_buf_done(&one);
+    eco_buf_done(&two);
 }
 
 static const struct eco_chart_bar bar_rows[] = {
@@ -340,6 +359,7 @@ static void test_ticks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_trial_is_hollow),
         cmocka_unit_test(test_svg_judged_by_another_parser),
         cmocka_unit_test(test_svg_marks),
         cmocka_unit_test(test_text_widths),
