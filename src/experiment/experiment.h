@@ -24,18 +24,33 @@
 #define ECO_EXP_IDLE_S 5.0         /* how long power must have been at its idle */
 #define ECO_EXP_IDLE_LIMIT_S 120.0 /* then the trial goes on and says so */
 #define ECO_EXP_IDLE_TEMP_C 3.0
+#define ECO_EXP_MAX_SWEEP 16
+#define ECO_EXP_SEQ_LEN 512 /* of the perplexity's windows */
+
+/* Other batches and power limits to go through, each a run of its own in a folder of its own. */
+struct eco_exp_sweep {
+    int batch[ECO_EXP_MAX_SWEEP], batch_count; /* rising; 0: only the plan's own */
+    double limit_w[ECO_EXP_MAX_SWEEP];         /* rising */
+    int limit_count;
+};
 
 /** What was asked for; a journal keeps it whole. Strings are borrowed. */
 struct eco_exp_plan {
     const char *model;                         /* as the user named it; given to the workload */
     const char *workload;                      /* "worker:CMD", "builtin" */
     const char *gpu;                           /* as named or detected; for --resume */
+    const char *source, *device, *profile;     /* as asked for; NULL */
+    const char *corpus;                        /* text for perplexity; NULL: none */
     enum eco_precision arms[ECO_EXP_MAX_ARMS]; /* arms[0] is the baseline */
     int arm_count;
     int blocks, iterations, warmup, tokens, prompt_tokens, batch;
     uint64_t seed;
     bool quick, null_run;
-    bool decode; /* measures a window of one-token generations too */
+    bool decode;      /* measures a window of one-token generations too */
+    bool unmetered;   /* no power source: times alone are measured, no block is discarded */
+    double limit_w;   /* power limit that was set for this run; 0: as it was found */
+    double clock_mhz; /* clock that was locked; 0: as it was found */
+    struct eco_exp_sweep sweep; /* of the first run of a sweep; the others have none */
     int64_t started_unix_ms;
 };
 
@@ -55,6 +70,13 @@ struct eco_exp_now {
     bool throttled;
 };
 
+/* The machine at rest, before anything is loaded; NAN: not known. */
+struct eco_exp_rest {
+    double idle_w;     /* without the model */
+    double observer_w; /* with the sampler on, less with it off: what looking costs */
+    char reason[160];  /* why one is not known; "" */
+};
+
 /* What the loop needs of a power source. Every function may be called between any two others. */
 struct eco_exp_meter {
     int (*begin)(void *self, struct eco_err *err);
@@ -62,7 +84,27 @@ struct eco_exp_meter {
     void (*now)(void *self, double seconds, struct eco_exp_now *out);
     double min_window_s; /* of this sensor; >= ECO_EXP_MIN_WINDOW_S */
     void *self;
+    /*
+     * A sensor that sees a part of the time only: a window is this many parts, each from a random
+     * phase of phase_s on, pauses left out, and end_part gives the sum at the last one. 0: whole.
+     */
+    int starts;
+    double phase_s;
+    int (*begin_part)(void *self, struct eco_err *err);
+    int (*end_part)(void *self, bool last, struct eco_exp_energy *out, struct eco_err *err);
+    /* NULL: not known. About `seconds` twice; ends early where `stop` says so. */
+    void (*rest)(void *self, double seconds, bool (*stop)(void *), void *stop_self,
+                 struct eco_exp_rest *out);
+    /*
+     * Looks at the sensor from before a load comes on (look) to its end (seen): its refresh and
+     * averaging. seen gives the shortest window that follows. NULL: the table is believed.
+     */
+    void (*look)(void *self);
+    double (*seen)(void *self);
 };
+
+/** A meter that knows nothing, for plans that are unmetered. */
+struct eco_exp_meter eco_experiment_no_meter(void);
 
 struct eco_exp_clock {
     int64_t (*now_ns)(void *self);
@@ -95,6 +137,7 @@ struct eco_exp_trial {
     double prefill_j;         /* energy of one one-token generation; NAN */
     double gap_frac, resolution_frac;
     bool withhold;
+    int starts; /* random starts that its window was made of; 1: a whole one */
     double start_s, window_start_s, window_end_s, end_s; /* since the run was started */
 };
 
@@ -116,6 +159,11 @@ int eco_experiment_resume(struct eco_experiment *x, struct eco_err *err);
  * On an error finished trials are kept, and partial is true.
  */
 int eco_experiment_run(struct eco_experiment *x, struct eco_generator *w, struct eco_err *err);
+/**
+ * Perplexity of each arm on the plan's corpus, after the last window; what was done before is taken
+ * from the journal. A workload's failure is the arm's reason and no error.
+ */
+int eco_experiment_quality(struct eco_experiment *x, struct eco_generator *w, struct eco_err *err);
 /** Zero of all times of this run, on the monotonic clock. */
 int64_t eco_experiment_start_ns(const struct eco_experiment *x);
 bool eco_experiment_partial(const struct eco_experiment *x);

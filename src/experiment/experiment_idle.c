@@ -5,6 +5,7 @@
 
 #define STEP_S 0.5
 #define COLD_STEPS 4 /* looks at a temperature that waiting cannot raise */
+#define REST_QUICK_S 2.0
 
 /* Power as it is now against the level wanted; without one, against its own last seconds. */
 static bool at_rest(const struct eco_experiment *x, const struct eco_journal_idle *want,
@@ -67,4 +68,22 @@ int eco_exp_wait_idle(struct eco_experiment *x, int arm, int slot, struct eco_ex
         x->warm_temp_c = now.temp_c;
     }
     return learn(x, idle, err);
+}
+
+int eco_exp_rest(struct eco_experiment *x, struct eco_err *err)
+{
+    struct eco_exp_meter *port = &x->ports.meter;
+    if (!port->rest || x->rested || x->plan.unmetered || eco_exp_stop(x)) {
+        return 0;
+    }
+    if (x->ports.progress) {
+        eco_exp_show(x, "machine at rest", eco_exp_first_slot(x));
+    }
+    port->rest(port->self, x->plan.quick ? REST_QUICK_S : ECO_EXP_IDLE_S, x->ports.stop,
+               x->ports.self, &x->rest);
+    if (eco_exp_stop(x)) {
+        return 0; /* cut short: not kept */
+    }
+    x->rested = true;
+    return x->ports.journal ? eco_journal_append_rest(x->ports.journal, &x->rest, err) : 0;
 }

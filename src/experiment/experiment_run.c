@@ -10,8 +10,6 @@
 #include <time.h>
 
 #define WATCH_NS INT64_C(1000000000)
-#define WINDOW_MARGIN 1.15 /* iterations are planned for a window this much over the shortest */
-#define PROBE_PREFILLS 3   /* generations of one token that say how long one takes */
 
 static int no_memory(struct eco_err *err)
 {
@@ -53,9 +51,14 @@ double eco_exp_since_start_s(const struct eco_experiment *x)
     return (double)(eco_exp_now_ns(x) - x->start_ns) * 1e-9;
 }
 
+int eco_exp_first_slot(const struct eco_experiment *x)
+{
+    return x->plan.unmetered ? x->plan.arm_count : 0;
+}
+
 size_t eco_experiment_planned(const struct eco_experiment *x)
 {
-    return (size_t)x->plan.arm_count * (size_t)(x->plan.blocks + 1);
+    return (size_t)(x->plan.arm_count * (x->plan.blocks + 1) - eco_exp_first_slot(x));
 }
 
 void eco_exp_show(struct eco_experiment *x, const char *phase, int slot)
@@ -65,15 +68,15 @@ void eco_exp_show(struct eco_experiment *x, const char *phase, int slot)
         return;
     }
     x->ports.meter.now(x->ports.meter.self, 1.0, &now);
-    int trials = (int)eco_experiment_planned(x);
+    int trials = (int)eco_experiment_planned(x), trial = slot - eco_exp_first_slot(x);
     double left_s = (double)NAN;
     if (x->trial_count > 0) { /* what is left takes what was done took */
         double each_s = x->trials[x->trial_count - 1].end_s - x->trials[x->trial_count - 1].start_s;
-        left_s = each_s * (trials - slot);
+        left_s = each_s * (trials - trial);
     }
     struct eco_exp_progress p = {.phase = phase,
                                  .arm = eco_precision_name(x->plan.arms[x->order[slot]]),
-                                 .trial = slot + 1,
+                                 .trial = trial + 1,
                                  .trials = trials,
                                  .watts_now = now.mean_w,
                                  .tokens_per_s = x->tokens_per_s,
@@ -81,6 +84,39 @@ void eco_exp_show(struct eco_experiment *x, const char *phase, int slot)
     x->phase = phase;
     x->slot_shown = slot;
     x->ports.progress(x->ports.self, &p);
+}
+
+/* ---- nothing to meter with ------------------------------------------------------------------- */
+
+static int no_begin(void *self, struct eco_err *err)
+{
+    (void)self;
+    (void)err;
+    return 0;
+}
+
+static int no_end(void *self, struct eco_exp_energy *out, struct eco_err *err)
+{
+    const double none = (double)NAN;
+    (void)self;
+    (void)err;
+    *out = (struct eco_exp_energy){
+        none, none, none, none, none, none, none, none, -1, -1, false, false, "no power source"};
+    return 0;
+}
+
+static void no_now(void *self, double seconds, struct eco_exp_now *out)
+{
+    const double none = (double)NAN;
+    (void)self;
+    (void)seconds;
+    *out = (struct eco_exp_now){none, none, none, none, false};
+}
+
+struct eco_exp_meter eco_experiment_no_meter(void)
+{
+    return (struct eco_exp_meter){
+        .begin = no_begin, .end = no_end, .now = no_now, .min_window_s = 0};
 }
 
 /* ---- hooks of the workload ------------------------------------------------------------------ */
@@ -113,7 +149,7 @@ static bool on_stop(void *ctx)
 
 struct eco_workload_hooks eco_experiment_hooks(struct eco_experiment *x)
 {
-    return (struct eco_workload_hooks){on_tick, on_stop, NULL, x};
+    return (struct eco_workload_hooks){on_tick, on_stop, eco_exp_edge, x};
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -150,6 +186,7 @@ int eco_experiment_new(const struct eco_exp_plan *plan, const struct eco_exp_por
     }
     eco_arena_init(&x->strings, (size_t)1 << 20);
     x->tokens_per_s = x->warm_temp_c = (double)NAN;
+    x->rest.idle_w = x->rest.observer_w = (double)NAN;
     x->partial = true;
     for (int i = 0; i < ECO_EXP_MAX_ARMS; i++) {
         x->idle[i] = (struct eco_journal_idle){i, (double)NAN, (double)NAN, (double)NAN};
@@ -253,9 +290,30 @@ static int take_idle(void *self, const struct eco_journal_idle *idle, struct eco
     return 0;
 }
 
+static int take_rest(void *self, const struct eco_exp_rest *rest, struct eco_err *err)
+{
+    struct eco_experiment *x = self;
+    (void)err;
+    x->rest = *rest;
+    x->rested = true;
+    return 0;
+}
+
+static int take_quality(void *self, const struct eco_journal_quality *q, struct eco_err *err)
+{
+    struct eco_experiment *x = self;
+    (void)err;
+    x->quality[q->arm] = *q;
+    return 0;
+}
+
 int eco_experiment_resume(struct eco_experiment *x, struct eco_err *err)
 {
-    struct eco_journal_reader reader = {.trial = take_trial, .idle = take_idle, .self = x};
+    struct eco_journal_reader reader = {.trial = take_trial,
+                                        .idle = take_idle,
+                                        .rest = take_rest,
+                                        .quality = take_quality,
+                                        .self = x};
     struct eco_arena arena;
     size_t bytes = 0;
     eco_arena_init(&arena, (size_t)1 << 20);
@@ -288,7 +346,7 @@ static const char *copy(struct eco_experiment *x, const char *s)
     return s ? eco_arena_strdup(&x->strings, s, strlen(s)) : NULL;
 }
 
-static int load(struct eco_experiment *x, struct eco_generator *w, int arm, struct eco_err *err)
+int eco_exp_load(struct eco_experiment *x, struct eco_generator *w, int arm, struct eco_err *err)
 {
     struct eco_workload_arm what = {.model = x->plan.model,
                                     .precision = x->plan.arms[arm],
@@ -311,146 +369,6 @@ static int load(struct eco_experiment *x, struct eco_generator *w, int arm, stru
     return 0;
 }
 
-/* A window of `what` with the meter around it. */
-static int metered(struct eco_experiment *x, struct eco_generator *w,
-                   const struct eco_workload_window *what, struct eco_workload_result *did,
-                   struct eco_exp_energy *energy, double edges_s[2], struct eco_err *err)
-{
-    struct eco_exp_meter *m = &x->ports.meter;
-    int rc = m->begin(m->self, err);
-    edges_s[0] = eco_exp_since_start_s(x);
-    if (rc == 0) {
-        rc = w->class->window(w, what, did, err);
-        edges_s[1] = eco_exp_since_start_s(x);
-        /* the meter's window is closed whatever the workload did; its error comes first */
-        int closed = m->end(m->self, energy, rc ? NULL : err);
-        rc = rc ? rc : closed;
-    }
-    return rc;
-}
-
-/* Iterations for a window that the sensor can resolve. */
-static int enough(const struct eco_experiment *x, double iteration_s, int asked)
-{
-    double shortest = fmax(x->ports.meter.min_window_s, ECO_EXP_MIN_WINDOW_S);
-    double need = ceil(shortest * WINDOW_MARGIN / fmax(iteration_s, 1e-6));
-    return need > ECO_WORKLOAD_MAX_ITERATIONS ? ECO_WORKLOAD_MAX_ITERATIONS
-           : need > asked                     ? (int)need
-                                              : asked;
-}
-
-static int too_short(const struct eco_exp_energy *e, struct eco_err *err)
-{
-    return eco_err_set(err, ECO_E_DEVICE, "iterations",
-                       "a window of %.3g s is too short for this sensor, twice: more iterations or "
-                       "tokens are needed",
-                       e->window_s);
-}
-
-/* The window; once more and longer when the sensor says that it was too short. */
-static int long_enough(struct eco_experiment *x, struct eco_generator *w,
-                       struct eco_workload_window what, struct eco_workload_result *did,
-                       struct eco_exp_energy *energy, double edges_s[2], struct eco_err *err)
-{
-    int rc = metered(x, w, &what, did, energy, edges_s, err);
-    if (rc == 0 && energy->too_short && !did->stopped) {
-        what.iterations = enough(x, 0.8 * did->seconds / did->iterations, what.iterations);
-        rc = metered(x, w, &what, did, energy, edges_s, err);
-        if (rc == 0 && energy->too_short && !did->stopped) {
-            rc = too_short(energy, err);
-        }
-    }
-    return rc;
-}
-
-/* Energy of one generation of one token: its own window, many of them back to back. */
-static int prefill(struct eco_experiment *x, struct eco_generator *w, struct eco_exp_trial *t,
-                   bool *stopped, struct eco_err *err)
-{
-    struct eco_workload_window what = {PROBE_PREFILLS, 1};
-    struct eco_workload_result did;
-    struct eco_exp_energy e;
-    double edges_s[2];
-    int rc = w->class->warmup(w, &what, &did, err);
-    if (rc == 0) {
-        what.iterations = enough(x, did.seconds / did.iterations, 1);
-        rc = long_enough(x, w, what, &did, &e, edges_s, err);
-    }
-    if (rc == 0 && !did.stopped) {
-        t->prefill_j = (isnan(e.counter_j) ? e.integral_j : e.counter_j) / did.iterations;
-    }
-    *stopped = rc == 0 && did.stopped;
-    return rc;
-}
-
-static void fill(struct eco_experiment *x, struct eco_exp_trial *t,
-                 const struct eco_workload_result *did, const struct eco_exp_energy *e)
-{
-    struct eco_run_trial *r = &t->run;
-    r->iterations = did->iterations;
-    r->tokens = did->tokens;
-    r->decode_tokens = did->decode_tokens;
-    r->samples = e->samples;
-    r->dropped_samples = e->dropped;
-    r->window_s = e->window_s;
-    r->energy_counter_j = e->counter_j;
-    r->energy_integral_j = e->integral_j;
-    r->energy_v1_j = e->v1_j;
-    r->power_mean_w = e->mean_w;
-    r->power_peak_w = e->peak_w;
-    r->temp_end_c = x->watch.temp_c;
-    r->clock_mean_mhz = x->watch.clocks ? x->watch.clock_sum_mhz / x->watch.clocks : (double)NAN;
-    r->throttled = x->watch.throttled;
-    r->tokens_per_s = (double)did->tokens / did->seconds;
-    r->ttft_s = did->ttft_s;
-    r->tpot_mean_s = did->tpot_mean_s;
-    r->tpot_p50_s = did->tpot_p50_s;
-    r->tpot_p99_s = did->tpot_p99_s;
-    t->gap_frac = e->gap_frac;
-    t->resolution_frac = e->resolution_frac;
-    t->withhold = e->withhold;
-    x->tokens_per_s = r->tokens_per_s;
-}
-
-/* Warm-up, the one-token window, the window. *stopped: the user wants to end; nothing is kept. */
-static int measure(struct eco_experiment *x, struct eco_generator *w, int slot,
-                   struct eco_exp_trial *t, bool *stopped, struct eco_err *err)
-{
-    struct eco_workload_window warm = {x->plan.warmup > 0 ? x->plan.warmup : 1, x->plan.tokens};
-    struct eco_workload_result did = {.iterations = 1};
-    struct eco_exp_energy energy;
-    double edges_s[2];
-    eco_exp_show(x, "warm-up", slot);
-    int rc = w->class->warmup(w, &warm, &did, err);
-    *stopped = rc == 0 && (did.stopped || eco_exp_stop(x));
-    if (rc == 0 && !*stopped && x->plan.decode) {
-        struct eco_workload_result kept = did;
-        eco_exp_show(x, "prefill", slot);
-        rc = prefill(x, w, t, stopped, err);
-        did = kept;
-    }
-    if (rc || *stopped) {
-        return rc;
-    }
-    eco_exp_show(x, "window", slot);
-    x->watch = (struct eco_exp_watch){.temp_c = (double)NAN};
-    struct eco_workload_window what = {enough(x, did.seconds / did.iterations, x->plan.iterations),
-                                       x->plan.tokens};
-    rc = long_enough(x, w, what, &did, &energy, edges_s, err);
-    *stopped = rc == 0 && did.stopped;
-    if (rc == 0 && !*stopped && isnan(energy.v1_j) && isnan(energy.integral_j) &&
-        isnan(energy.counter_j)) {
-        rc = eco_err_set(err, ECO_E_DEVICE, "sources", "no energy for this window: %.160s",
-                         energy.reason[0] ? energy.reason : "the source gave nothing");
-    }
-    if (rc == 0 && !*stopped) {
-        fill(x, t, &did, &energy);
-        t->window_start_s = edges_s[0];
-        t->window_end_s = edges_s[1];
-    }
-    return rc;
-}
-
 static int run_trial(struct eco_experiment *x, struct eco_generator *w, int slot, bool *stopped,
                      struct eco_err *err)
 {
@@ -463,11 +381,13 @@ static int run_trial(struct eco_experiment *x, struct eco_generator *w, int slot
     t.run.arm = arm;
     t.start_s = eco_exp_since_start_s(x);
     eco_exp_show(x, "load", slot);
-    int rc = load(x, w, arm, err);
-    rc = rc ? rc : eco_exp_wait_idle(x, arm, slot, &t, err);
+    int rc = eco_exp_load(x, w, arm, err);
+    if (rc == 0 && !x->plan.unmetered) {
+        rc = eco_exp_wait_idle(x, arm, slot, &t, err);
+    }
     *stopped = rc == 0 && eco_exp_stop(x);
     if (rc == 0 && !*stopped) {
-        rc = measure(x, w, slot, &t, stopped, err);
+        rc = eco_exp_measure(x, w, slot, &t, stopped, err);
     }
     if (rc == 0) {
         rc = w->class->unload(w, err);
@@ -489,12 +409,13 @@ static int run_trial(struct eco_experiment *x, struct eco_generator *w, int slot
 
 int eco_experiment_run(struct eco_experiment *x, struct eco_generator *w, struct eco_err *err)
 {
-    int slots = (int)eco_experiment_planned(x), rc = 0;
-    bool stopped = eco_exp_stop(x);
+    int first = eco_exp_first_slot(x), last = first + (int)eco_experiment_planned(x), rc = 0;
     if (x->ports.journal && !x->resumed) {
         rc = eco_journal_write_plan(x->ports.journal, &x->plan, err);
     }
-    for (int slot = 0; slot < slots && rc == 0 && !stopped;) {
+    rc = rc ? rc : eco_exp_rest(x, err);
+    bool stopped = eco_exp_stop(x);
+    for (int slot = first; slot < last && rc == 0 && !stopped;) {
         if (finished(x, slot)) {
             slot++;
         } else {

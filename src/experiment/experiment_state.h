@@ -16,6 +16,14 @@ struct eco_exp_watch {
     bool throttled;
 };
 
+/* The steady part of a window with several streams, metered by itself. */
+struct eco_exp_steady {
+    bool begun, ended;
+    int rc; /* of the meter */
+    double edges_s[2];
+    struct eco_exp_energy energy;
+};
+
 struct eco_experiment {
     struct eco_exp_plan plan;
     struct eco_exp_ports ports;
@@ -27,8 +35,12 @@ struct eco_experiment {
     size_t trial_count, trial_room;
     bool repeated[ECO_EXP_MAX_ARMS * (ECO_ORDER_MAX_BLOCKS + 1)]; /* a throttled trial, once */
     bool partial, resumed;
+    struct eco_exp_rest rest;
+    bool rested, looked;
+    struct eco_journal_quality quality[ECO_EXP_MAX_ARMS];
     int64_t start_ns; /* on the ports' clock: when the run was started, resumes taken out */
     struct eco_exp_watch watch;
+    struct eco_exp_steady steady;
     /* of the arm that is loaded: kept for the report, copied */
     struct eco_workload_loaded loaded[ECO_EXP_MAX_ARMS];
     struct eco_arena strings; /* of loaded */
@@ -42,6 +54,16 @@ void eco_exp_sleep(const struct eco_experiment *x, double seconds);
 bool eco_exp_stop(const struct eco_experiment *x);
 void eco_exp_show(struct eco_experiment *x, const char *phase, int slot);
 double eco_exp_since_start_s(const struct eco_experiment *x);
+/** First slot that is run: the discarded block is left out where nothing is metered. */
+int eco_exp_first_slot(const struct eco_experiment *x);
+int eco_exp_load(struct eco_experiment *x, struct eco_generator *w, int arm, struct eco_err *err);
+/** experiment_window.c: the workload's hook for the edges of its steady state. */
+void eco_exp_edge(void *experiment, bool end);
+/** Warm-up, one-token window, window. *stopped: nothing is kept. */
+int eco_exp_measure(struct eco_experiment *x, struct eco_generator *w, int slot,
+                    struct eco_exp_trial *t, bool *stopped, struct eco_err *err);
+/** The machine at rest, once; the journal keeps it. */
+int eco_exp_rest(struct eco_experiment *x, struct eco_err *err);
 /**
  * Waits until power is at the arm's idle and the temperature near that of the first trial; learns
  * both where they are not known. Fills the trial's idle_* and temp_start_c. Ends early on stop.

@@ -170,17 +170,40 @@ static enum eco_run_level level_of(const struct eco_experiment *x, const struct 
     return two && arm->energy_stat.n >= 3 && x->balanced ? ECO_RUN_LEVEL_L2 : ECO_RUN_LEVEL_L1;
 }
 
+/* The report outlives the experiment. */
+static const char *copy(struct eco_arena *arena, const char *s)
+{
+    return s ? eco_arena_strdup(arena, s, strlen(s)) : NULL;
+}
+
+static void fill_packages(const struct eco_workload_loaded *loaded, struct eco_arena *arena,
+                          struct eco_run_environment *out)
+{
+    size_t n = loaded->package_count;
+    struct eco_run_package *p = eco_arena_array(arena, n + 1, sizeof(*p));
+    for (size_t i = 0; p && i < n; i++) {
+        p[i] = (struct eco_run_package){copy(arena, loaded->packages[i].name),
+                                        copy(arena, loaded->packages[i].version)};
+    }
+    out->packages = p;
+    out->package_count = p ? n : 0;
+}
+
 static void fill_arm(const struct eco_experiment *x, int index, const struct eco_run_arm *base,
-                     struct eco_run_arm *arm)
+                     struct eco_arena *arena, struct eco_run_arm *arm)
 {
     const struct eco_workload_loaded *loaded = &x->loaded[index];
     eco_run_arm_init(arm);
     arm->precision = x->plan.arms[index];
-    arm->engine = loaded->engine;
-    arm->weights = loaded->weights;
+    arm->engine = copy(arena, loaded->engine);
+    arm->weights = copy(arena, loaded->weights);
     fill_means(x, index, arm);
     if (arm->energy_stat.n == 0) {
         arm->reason = "no trial of this arm was finished";
+        return;
+    }
+    if (x->plan.unmetered) {
+        arm->reason = "no power source: only times were measured";
         return;
     }
     arm->basis = ECO_BASIS_MEASURED;
@@ -227,11 +250,12 @@ static void line_if(struct lines *l, const char *what, int is, int v1)
 
 static void differences(const struct eco_experiment *x, struct lines *l)
 {
-    int longest = x->plan.iterations;
+    int longest = x->plan.iterations, starts = 1;
     char text[128];
     for (size_t i = 0; i < x->trial_count; i++) {
-        int did = x->trials[i].run.iterations;
+        int did = x->trials[i].run.iterations, parts = x->trials[i].starts;
         longest = did > longest ? did : longest;
+        starts = parts > starts ? parts : starts;
     }
     line_if(l, "batch", x->plan.batch, 1);
     line_if(l, "tokens per iteration", x->plan.tokens, V1_TOKENS);
@@ -240,6 +264,44 @@ static void differences(const struct eco_experiment *x, struct lines *l)
     if (longest > x->plan.iterations) {
         snprintf(text, sizeof(text), "up to %d iterations, so that windows are long enough",
                  longest);
+        line(l, text);
+    }
+    if (starts > 1) {
+        snprintf(text, sizeof(text),
+                 "windows of %d parts, each from a random phase of a sensor that sees a part of "
+                 "the time",
+                 starts);
+        line(l, text);
+    }
+    if (x->plan.limit_w > 0) {
+        snprintf(text, sizeof(text), "power limit set to %g W", x->plan.limit_w);
+        line(l, text);
+    }
+    if (x->plan.clock_mhz > 0) {
+        snprintf(text, sizeof(text), "clock locked to %g MHz", x->plan.clock_mhz);
+        line(l, text);
+    }
+    if (x->plan.unmetered) {
+        line(l, "no power source: times alone");
+    }
+}
+
+#define CLOCK_OFF 0.02 /* a locked clock that runs this far from what was asked */
+
+static void warn_clock(const struct eco_experiment *x, struct lines *l)
+{
+    double worst_mhz = x->plan.clock_mhz;
+    char text[160];
+    for (size_t i = 0; i < x->trial_count; i++) {
+        double mhz = x->trials[i].run.clock_mean_mhz;
+        if (fabs(mhz - x->plan.clock_mhz) > fabs(worst_mhz - x->plan.clock_mhz)) {
+            worst_mhz = mhz;
+        }
+    }
+    if (fabs(worst_mhz - x->plan.clock_mhz) > CLOCK_OFF * x->plan.clock_mhz) {
+        snprintf(text, sizeof(text),
+                 "the clock was locked to %g MHz, but ran at %.0f MHz in one trial",
+                 x->plan.clock_mhz, worst_mhz);
         line(l, text);
     }
 }
@@ -271,6 +333,9 @@ static void warn_trials(const struct eco_experiment *x, struct lines *l)
     if (any_withheld(x)) {
         line(l, "counter and sampled power differ by over 15 %: no verdict unless both agree on "
                 "the sign");
+    }
+    if (x->plan.clock_mhz > 0) {
+        warn_clock(x, l);
     }
     if (x->partial) {
         line(l, "interrupted: trials are missing; --resume goes on");
@@ -340,6 +405,32 @@ static int fill_trials(const struct eco_experiment *x, struct eco_arena *arena, 
     return 0;
 }
 
+/* ---- quality --------------------------------------------------------------------------------- */
+
+/* The corpus' name, size and digest are the caller's. */
+static void fill_quality(const struct eco_experiment *x, struct eco_run_arm *arms,
+                         struct eco_arena *arena)
+{
+    double base = exp(x->quality[0].mean_nll);
+    for (int i = 0; i < x->plan.arm_count && x->plan.corpus; i++) {
+        const struct eco_journal_quality *q = &x->quality[i];
+        struct eco_run_quality *out = &arms[i].quality;
+        bool measured = q->done && !q->error[0];
+        if (!q->done) {
+            continue;
+        }
+        out->present = true;
+        out->error = q->error[0] ? eco_arena_strdup(arena, q->error, strlen(q->error)) : NULL;
+        out->seq_len = q->seq_len;
+        out->tokens_evaluated = q->tokens;
+        out->windows = q->windows;
+        out->fp16_value = x->quality[0].done && !x->quality[0].error[0] ? base : (double)NAN;
+        out->mean_nll = measured ? q->mean_nll : (double)NAN;
+        out->value = exp(out->mean_nll);
+        out->delta_pct = 100 * (out->value / out->fp16_value - 1);
+    }
+}
+
 int eco_experiment_summary(const struct eco_experiment *x, struct eco_arena *arena,
                            struct eco_run *run, struct eco_err *err)
 {
@@ -350,7 +441,7 @@ int eco_experiment_summary(const struct eco_experiment *x, struct eco_arena *are
         return no_memory(err);
     }
     for (int i = 0; i < k; i++) {
-        fill_arm(x, i, &arms[0], &arms[i]);
+        fill_arm(x, i, &arms[0], arena, &arms[i]);
     }
     differences(x, &custom);
     warn_trials(x, &warnings);
@@ -358,8 +449,11 @@ int eco_experiment_summary(const struct eco_experiment *x, struct eco_arena *are
     run->scenario = x->plan.batch == 1 ? "SingleStream" : "Offline";
     run->protocol = custom.n ? "custom" : "v1";
     run->partial = x->partial;
-    run->method = "energy of whole windows of back-to-back generations, prefill inside, over all "
-                  "generated tokens; gross board energy, idle included";
+    run->method =
+        x->plan.unmetered
+            ? "times measured here; energy predicted from published measurements"
+            : "energy of whole windows of back-to-back generations, prefill inside, over all "
+              "generated tokens; gross board energy, idle included";
     run->seed = x->plan.seed;
     run->batch = x->plan.batch;
     run->prompt_tokens = x->plan.prompt_tokens;
@@ -372,8 +466,14 @@ int eco_experiment_summary(const struct eco_experiment *x, struct eco_arena *are
     run->arm_count = (size_t)k;
     run->baseline_arm = 0;
     run->idle.with_model_w = x->idle[0].mean_w;
-    run->environment.packages = x->loaded[0].packages;
-    run->environment.package_count = x->loaded[0].package_count;
+    run->idle.without_model_w = x->rest.idle_w;
+    run->idle.observer_power_w = x->rest.observer_w;
+    run->idle.reason = x->rest.reason[0]
+                           ? eco_arena_strdup(arena, x->rest.reason, strlen(x->rest.reason))
+                       : x->rested ? NULL
+                                   : "the machine at rest was not measured";
+    fill_quality(x, arms, arena);
+    fill_packages(&x->loaded[0], arena, &run->environment);
     int rc = fill_trials(x, arena, run, err);
     rc = rc ? rc
             : keep_lines(&custom, &run->protocol_differences, &run->protocol_difference_count, err);

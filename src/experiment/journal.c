@@ -64,6 +64,7 @@ static const struct member members[] = {
     OWN(NUMBER, gap_frac),
     OWN(NUMBER, resolution_frac),
     OWN(FLAG, withhold),
+    OWN(INT, starts),
     OWN(NUMBER, start_s),
     OWN(NUMBER, window_start_s),
     OWN(NUMBER, window_end_s),
@@ -169,6 +170,29 @@ static void open_line(struct eco_json_writer *j, struct eco_buf *line, const cha
     eco_jw_kv_str(j, "kind", kind);
 }
 
+/* Where and how: what was asked for beside the protocol. */
+static void put_surroundings(struct eco_json_writer *j, const struct eco_exp_plan *p)
+{
+    eco_jw_kv_str(j, "source", p->source);
+    eco_jw_kv_str(j, "device", p->device);
+    eco_jw_kv_str(j, "profile", p->profile);
+    eco_jw_kv_str(j, "corpus", p->corpus);
+    eco_jw_kv_num(j, "limit_w", p->limit_w);
+    eco_jw_kv_num(j, "clock_mhz", p->clock_mhz);
+    eco_jw_key(j, "sweep_batches");
+    eco_jw_array(j);
+    for (int i = 0; i < p->sweep.batch_count; i++) {
+        eco_jw_i64(j, p->sweep.batch[i]);
+    }
+    eco_jw_array_end(j);
+    eco_jw_key(j, "sweep_limits_w");
+    eco_jw_array(j);
+    for (int i = 0; i < p->sweep.limit_count; i++) {
+        eco_jw_num(j, p->sweep.limit_w[i]);
+    }
+    eco_jw_array_end(j);
+}
+
 int eco_journal_write_plan(const char *path, const struct eco_exp_plan *p, struct eco_err *err)
 {
     struct eco_buf line = ECO_BUF_INIT;
@@ -196,9 +220,39 @@ int eco_journal_write_plan(const char *path, const struct eco_exp_plan *p, struc
     eco_jw_kv_bool(&j, "quick", p->quick);
     eco_jw_kv_bool(&j, "null", p->null_run);
     eco_jw_kv_bool(&j, "decode", p->decode);
+    eco_jw_kv_bool(&j, "unmetered", p->unmetered);
+    put_surroundings(&j, p);
     eco_jw_kv_i64(&j, "started_unix_ms", p->started_unix_ms);
     eco_jw_object_end(&j);
     return append(path, O_CREAT | O_EXCL, &line, err);
+}
+
+int eco_journal_append_rest(const char *path, const struct eco_exp_rest *rest, struct eco_err *err)
+{
+    struct eco_buf line = ECO_BUF_INIT;
+    struct eco_json_writer j;
+    open_line(&j, &line, "rest");
+    eco_jw_kv_num(&j, "idle_w", rest->idle_w);
+    eco_jw_kv_num(&j, "observer_w", rest->observer_w);
+    eco_jw_kv_str(&j, "reason", rest->reason);
+    eco_jw_object_end(&j);
+    return append(path, 0, &line, err);
+}
+
+int eco_journal_append_quality(const char *path, const struct eco_journal_quality *q,
+                               struct eco_err *err)
+{
+    struct eco_buf line = ECO_BUF_INIT;
+    struct eco_json_writer j;
+    open_line(&j, &line, "quality");
+    eco_jw_kv_i64(&j, "arm", q->arm);
+    eco_jw_kv_num(&j, "mean_nll", q->mean_nll);
+    eco_jw_kv_i64(&j, "tokens", q->tokens);
+    eco_jw_kv_i64(&j, "windows", q->windows);
+    eco_jw_kv_i64(&j, "seq_len", q->seq_len);
+    eco_jw_kv_str(&j, "error", q->error);
+    eco_jw_object_end(&j);
+    return append(path, 0, &line, err);
 }
 
 int eco_journal_append_trial(const char *path, const struct eco_exp_trial *t, struct eco_err *err)
@@ -242,6 +296,12 @@ static int int_of(const struct eco_json *line, const char *key, int lo, int hi)
     return v && v->is_integer && v->i64 >= lo && v->i64 <= hi ? (int)v->i64 : -1;
 }
 
+static int64_t whole_of(const struct eco_json *line, const char *key)
+{
+    const struct eco_json *v = eco_json_get(line, key);
+    return v && v->is_integer ? v->i64 : -1;
+}
+
 static bool flag_of(const struct eco_json *line, const char *key)
 {
     const struct eco_json *v = eco_json_get(line, key);
@@ -272,6 +332,39 @@ static bool take_arms(const struct eco_json *line, struct eco_exp_plan *p)
     return p->arm_count > 0;
 }
 
+/* Members that older journals do not have are optional; a list that is there must be right. */
+static bool take_surroundings(const struct eco_json *line, struct eco_arena *arena,
+                              struct eco_exp_plan *p)
+{
+    const struct eco_json *batches = eco_json_get(line, "sweep_batches");
+    const struct eco_json *limits = eco_json_get(line, "sweep_limits_w");
+    double limit_w = number_of(line, "limit_w"), clock_mhz = number_of(line, "clock_mhz");
+    p->source = text_of(line, "source", arena);
+    p->device = text_of(line, "device", arena);
+    p->profile = text_of(line, "profile", arena);
+    p->corpus = text_of(line, "corpus", arena);
+    p->unmetered = flag_of(line, "unmetered");
+    p->limit_w = limit_w > 0 ? limit_w : 0;
+    p->clock_mhz = clock_mhz > 0 ? clock_mhz : 0;
+    const struct eco_json *b = batches && batches->type == ECO_JSON_ARRAY ? batches->child : NULL;
+    for (; b; b = b->next) {
+        if (!b->is_integer || b->i64 < 1 || b->i64 > 65536 ||
+            p->sweep.batch_count == ECO_EXP_MAX_SWEEP) {
+            return false;
+        }
+        p->sweep.batch[p->sweep.batch_count++] = (int)b->i64;
+    }
+    const struct eco_json *l = limits && limits->type == ECO_JSON_ARRAY ? limits->child : NULL;
+    for (; l; l = l->next) {
+        if (l->type != ECO_JSON_NUMBER || !(l->num > 0) ||
+            p->sweep.limit_count == ECO_EXP_MAX_SWEEP) {
+            return false;
+        }
+        p->sweep.limit_w[p->sweep.limit_count++] = l->num;
+    }
+    return true;
+}
+
 static bool take_plan(const struct eco_json *line, struct eco_arena *arena, struct eco_exp_plan *p)
 {
     const struct eco_json *seed = eco_json_get(line, "seed");
@@ -295,14 +388,41 @@ static bool take_plan(const struct eco_json *line, struct eco_arena *arena, stru
             p->seed = p->seed * 10 + (uint64_t)(*c - '0');
         }
     }
-    return take_arms(line, p) && p->model && p->workload && p->blocks > 0 && p->iterations > 0 &&
-           p->warmup >= 0 && p->tokens > 0 && p->prompt_tokens > 0 && p->batch > 0;
+    return take_arms(line, p) && take_surroundings(line, arena, p) && p->model && p->workload &&
+           p->blocks > 0 && p->iterations > 0 && p->warmup >= 0 && p->tokens > 0 &&
+           p->prompt_tokens > 0 && p->batch > 0;
 }
 
 static int wrong(const char *path, long number, const char *what, struct eco_err *err)
 {
     return eco_err_set_at(err, ECO_E_CONTENT, path, number, 0, "'%.120s' line %ld: %s", path,
                           number, what);
+}
+
+static int read_other(const char *path, long number, const char *name, const struct eco_json *line,
+                      const struct eco_journal_reader *r, struct eco_err *err)
+{
+    const struct eco_json *text =
+        eco_json_get(line, strcmp(name, "rest") == 0 ? "reason" : "error");
+    const char *why = text && text->type == ECO_JSON_STRING ? text->str : "";
+    if (strcmp(name, "rest") == 0) {
+        struct eco_exp_rest rest = {number_of(line, "idle_w"), number_of(line, "observer_w"), ""};
+        snprintf(rest.reason, sizeof(rest.reason), "%s", why);
+        return r->rest ? r->rest(r->self, &rest, err) : 0;
+    }
+    if (strcmp(name, "quality") == 0) {
+        struct eco_journal_quality q = {.done = true,
+                                        .arm = int_of(line, "arm", 0, ECO_EXP_MAX_ARMS - 1),
+                                        .mean_nll = number_of(line, "mean_nll"),
+                                        .tokens = whole_of(line, "tokens"),
+                                        .windows = whole_of(line, "windows"),
+                                        .seq_len = whole_of(line, "seq_len")};
+        snprintf(q.error, sizeof(q.error), "%s", why);
+        return q.arm < 0    ? wrong(path, number, "arm", err)
+               : r->quality ? r->quality(r->self, &q, err)
+                            : 0;
+    }
+    return wrong(path, number, "no kind of line that is known", err);
 }
 
 static int read_line(const char *path, long number, const struct eco_json *line,
@@ -339,7 +459,7 @@ static int read_line(const char *path, long number, const struct eco_json *line,
                : r->idle    ? r->idle(r->self, &idle, err)
                             : 0;
     }
-    return wrong(path, number, "neither plan, trial nor idle", err);
+    return read_other(path, number, name, line, r, err);
 }
 
 int eco_journal_read(const char *path, const struct eco_journal_reader *reader,

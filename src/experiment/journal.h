@@ -8,7 +8,7 @@
 
 #include "experiment/experiment.h"
 
-#define ECO_JOURNAL_VERSION 1
+#define ECO_JOURNAL_VERSION 2
 #define ECO_JOURNAL_MAX_BYTES ((size_t)64 << 20)
 
 /* What an idle arm draws: kept so that a resumed run waits for the same level. */
@@ -17,16 +17,30 @@ struct eco_journal_idle {
     double mean_w, sd_w, temp_c; /* NAN: not known */
 };
 
+/* Perplexity of an arm, or why there is none. */
+struct eco_journal_quality {
+    bool done;
+    int arm;
+    double mean_nll; /* NAN */
+    int64_t tokens, windows, seq_len;
+    char error[160]; /* "": it was measured */
+};
+
 int eco_journal_write_plan(const char *path, const struct eco_exp_plan *plan, struct eco_err *err);
 int eco_journal_append_trial(const char *path, const struct eco_exp_trial *t, struct eco_err *err);
 int eco_journal_append_idle(const char *path, const struct eco_journal_idle *idle,
                             struct eco_err *err);
+int eco_journal_append_rest(const char *path, const struct eco_exp_rest *rest, struct eco_err *err);
+int eco_journal_append_quality(const char *path, const struct eco_journal_quality *quality,
+                               struct eco_err *err);
 
 /* Called in the order of the lines; an error of theirs ends the reading. */
 struct eco_journal_reader {
     int (*plan)(void *self, const struct eco_exp_plan *plan, struct eco_err *err);
     int (*trial)(void *self, const struct eco_exp_trial *t, struct eco_err *err);
     int (*idle)(void *self, const struct eco_journal_idle *idle, struct eco_err *err);
+    int (*rest)(void *self, const struct eco_exp_rest *rest, struct eco_err *err);
+    int (*quality)(void *self, const struct eco_journal_quality *q, struct eco_err *err);
     void *self;
 };
 

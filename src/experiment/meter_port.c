@@ -1,6 +1,8 @@
 #include "experiment/meter_port.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "experiment/sensor_look.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,17 +10,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TRACE_S 7200.0
 #define CHUNK 512
+#define RANDOM_STARTS 8 /* a trial, where a sensor sees a part of the time */
+#define PHASE_S 0.1     /* of such a sensor whose refresh is not known */
+#define MAX_PARTS ((size_t)1 << 16)
 
 struct eco_meter_port {
     struct eco_meter *meter;
     struct eco_power_source *sources[ECO_METER_MAX_SOURCES];
     size_t count;
-    int window;
-    int64_t saved; /* samples of the trace that are in the file */
+    int window, part;
+    int64_t saved;                  /* samples of the trace that are in the file */
+    struct eco_meter_energy *parts; /* [source][part]: of the window that is under way */
+    size_t part_count, part_room;
+    struct eco_sensor_look *look;
 };
 
 static double min_window(const struct eco_meter_port *p)
@@ -48,6 +57,7 @@ int eco_meter_port_new(struct eco_power_source *const *sources, size_t n, double
     }
     memcpy(p->sources, sources, n * sizeof(*sources));
     p->count = n;
+    p->look = eco_sensor_look_new(sources, n); /* NULL: it is done without */
     int rc = eco_meter_new(sources, n, &o, &p->meter, err);
     rc = rc ? rc : eco_meter_start(p->meter, err);
     if (rc) {
@@ -61,7 +71,9 @@ int eco_meter_port_new(struct eco_power_source *const *sources, size_t n, double
 void eco_meter_port_free(struct eco_meter_port *p)
 {
     if (p) {
+        eco_sensor_look_free(p->look);
         eco_meter_free(p->meter);
+        free(p->parts);
         free(p);
     }
 }
@@ -98,16 +110,12 @@ static void add_energy(struct eco_exp_energy *sum, const struct eco_meter_energy
     }
 }
 
-static int end(void *self, struct eco_exp_energy *out, struct eco_err *err)
+/* One window, or the pooled parts of one, of every source. */
+static void sum_up(const struct eco_meter_port *p, const struct eco_meter_energy *e,
+                   struct eco_exp_energy *out)
 {
-    struct eco_meter_port *p = self;
-    struct eco_meter_energy e[ECO_METER_MAX_SOURCES];
-    int rc = eco_meter_end(p->meter, p->window, e, err);
-    if (rc) {
-        return rc;
-    }
-    *out = (struct eco_exp_energy){.reason = ""};
     bool derived = false;
+    *out = (struct eco_exp_energy){.reason = ""};
     for (size_t i = 0; i < p->count; i++) {
         add_energy(out, &e[i]);
         derived |= p->sources[i]->derived;
@@ -115,8 +123,157 @@ static int end(void *self, struct eco_exp_energy *out, struct eco_err *err)
     }
     /* power made from the counter agrees with it by construction: that is one source, not two */
     out->gap_frac = derived ? (double)NAN : (out->integral_j - out->counter_j) / out->counter_j;
+}
+
+static int end(void *self, struct eco_exp_energy *out, struct eco_err *err)
+{
+    struct eco_meter_port *p = self;
+    struct eco_meter_energy e[ECO_METER_MAX_SOURCES];
+    int rc = eco_meter_end(p->meter, p->window, e, err);
+    if (rc == 0) {
+        sum_up(p, e, out);
+    }
+    return rc;
+}
+
+static int begin_part(void *self, struct eco_err *err)
+{
+    struct eco_meter_port *p = self;
+    return eco_meter_begin_fast(p->meter, &p->part, err);
+}
+
+/* parts[source * room + part]: makes room for one more of each source. */
+static int more_parts(struct eco_meter_port *p, struct eco_err *err)
+{
+    size_t room = p->part_room ? 2 * p->part_room : 32;
+    if (p->part_count < p->part_room) {
+        return 0;
+    }
+    struct eco_meter_energy *more =
+        room <= MAX_PARTS ? calloc(room * p->count, sizeof(*more)) : NULL;
+    if (!more) {
+        return eco_err_set(err, ECO_E_NO_MEMORY, NULL, "out of memory");
+    }
+    for (size_t i = 0; i < p->count && p->part_count; i++) {
+        memcpy(more + i * room, p->parts + i * p->part_room, p->part_count * sizeof(*more));
+    }
+    free(p->parts);
+    p->parts = more;
+    p->part_room = room;
     return 0;
 }
+
+static int end_part(void *self, bool last, struct eco_exp_energy *out, struct eco_err *err)
+{
+    struct eco_meter_port *p = self;
+    struct eco_meter_energy e[ECO_METER_MAX_SOURCES];
+    int rc = eco_meter_end(p->meter, p->part, e, err);
+    rc = rc ? rc : more_parts(p, err);
+    for (size_t i = 0; rc == 0 && i < p->count; i++) {
+        p->parts[i * p->part_room + p->part_count] = e[i];
+    }
+    p->part_count += rc == 0;
+    if (!last) {
+        return rc;
+    }
+    for (size_t i = 0; rc == 0 && i < p->count; i++) {
+        eco_meter_pool(p->parts + i * p->part_room, p->part_count, &e[i]);
+    }
+    if (rc == 0) {
+        sum_up(p, e, out);
+    }
+    p->part_count = 0;
+    return rc;
+}
+
+/* ---- the machine at rest, and the sensor at the first step ----------------------------------- */
+
+/* Joules of all sources' counters; NAN where one has none. */
+static double counters_j(const struct eco_meter_port *p)
+{
+    double sum_j = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        double j = (double)NAN;
+        if (eco_power_read_counter(p->sources[i], &j) != ECO_POWER_OK) {
+            return (double)NAN;
+        }
+        sum_j += j;
+    }
+    return sum_j;
+}
+
+/* Sleeps in short steps; false: stopped. */
+static bool nap(double seconds, bool (*stop)(void *), void *stop_self)
+{
+    const struct timespec step = {0, 50000000};
+    int64_t end_ns = eco_clock_mono_ns() + (int64_t)(seconds * 1e9);
+    while (eco_clock_mono_ns() < end_ns) {
+        if (stop && stop(stop_self)) {
+            return false;
+        }
+        nanosleep(&step, NULL);
+    }
+    return true;
+}
+
+/* Mean power by the counters over a nap. */
+static double nap_power_w(const struct eco_meter_port *p, double seconds, bool (*stop)(void *),
+                          void *stop_self)
+{
+    double before_j = counters_j(p);
+    int64_t start_ns = eco_clock_mono_ns();
+    bool whole = nap(seconds, stop, stop_self);
+    double took_s = (double)(eco_clock_mono_ns() - start_ns) * 1e-9;
+    return whole ? (counters_j(p) - before_j) / took_s : (double)NAN;
+}
+
+static void now(void *self, double seconds, struct eco_exp_now *out);
+
+static void rest(void *self, double seconds, bool (*stop)(void *), void *stop_self,
+                 struct eco_exp_rest *out)
+{
+    struct eco_meter_port *p = self;
+    struct eco_exp_now seen;
+    double with_w = nap_power_w(p, seconds, stop, stop_self);
+    now(p, seconds, &seen);
+    *out = (struct eco_exp_rest){isnan(with_w) ? seen.mean_w : with_w, (double)NAN, ""};
+    if (isnan(with_w)) {
+        snprintf(out->reason, sizeof(out->reason),
+                 "what looking costs needs an energy counter: it reads while no one samples");
+        return;
+    }
+    eco_meter_stop(p->meter);
+    out->observer_w = with_w - nap_power_w(p, seconds, stop, stop_self);
+    struct eco_err err = {.message = ""};
+    if (eco_meter_start(p->meter, &err)) {
+        snprintf(out->reason, sizeof(out->reason), "%.150s", err.message);
+    }
+}
+
+static void look(void *self)
+{
+    eco_sensor_look_start(((struct eco_meter_port *)self)->look);
+}
+
+static double seen(void *self)
+{
+    struct eco_meter_port *p = self;
+    eco_sensor_look_end(p->look);
+    eco_meter_retime(p->meter);
+    return min_window(p);
+}
+
+const char *eco_meter_port_warning(const struct eco_meter_port *p, size_t i)
+{
+    return eco_sensor_look_warning(p->look, i);
+}
+
+void eco_meter_port_stop(struct eco_meter_port *p)
+{
+    eco_meter_stop(p->meter);
+}
+
+/* ---- now ------------------------------------------------------------------------------------- */
 
 static void read_state(const struct eco_meter_port *p, struct eco_exp_now *out)
 {
@@ -149,7 +306,25 @@ static void now(void *self, double seconds, struct eco_exp_now *out)
 
 struct eco_exp_meter eco_meter_port_meter(struct eco_meter_port *p)
 {
-    return (struct eco_exp_meter){begin, end, now, min_window(p), p};
+    struct eco_exp_meter m = {.begin = begin,
+                              .end = end,
+                              .now = now,
+                              .min_window_s = min_window(p),
+                              .self = p,
+                              .begin_part = begin_part,
+                              .end_part = end_part,
+                              .rest = rest,
+                              .look = look,
+                              .seen = seen};
+    for (size_t i = 0; i < p->count; i++) {
+        const struct eco_power_source *s = p->sources[i];
+        enum eco_power_field f = eco_meter_best_field(s);
+        if (s->duty[f]) {
+            m.starts = RANDOM_STARTS;
+            m.phase_s = fmax(m.phase_s, s->refresh_s[f] > 0 ? s->refresh_s[f] : PHASE_S);
+        }
+    }
+    return m;
 }
 
 /* ---- trace ----------------------------------------------------------------------------------- */

@@ -17,6 +17,13 @@ int eco_meter_port_new(struct eco_power_source *const *sources, size_t n, double
                        struct eco_err *err);
 void eco_meter_port_free(struct eco_meter_port *p); /* stops; accepts NULL */
 struct eco_exp_meter eco_meter_port_meter(struct eco_meter_port *p);
+/**
+ * Line i of what the look at the sensors found: refresh or averaging other than the table says, or
+ * unknown to it. Lives as long as the port; NULL: no more.
+ */
+const char *eco_meter_port_warning(const struct eco_meter_port *p, size_t i);
+/** No more samples; windows are over. */
+void eco_meter_port_stop(struct eco_meter_port *p);
 /** Appends the samples since the last call to the file; times are seconds since `zero_ns`. */
 int eco_meter_port_save_trace(struct eco_meter_port *p, const char *path, int64_t zero_ns,
                               struct eco_err *err);

@@ -1,5 +1,6 @@
 /* What a measured run writes and answers. */
 #include "base/file.h"
+#include "base/hash.h"
 #include "chart_data.h"
 #include "dataset/dataset.h"
 #include "measure.h"
@@ -13,6 +14,7 @@
 #include <sys/utsname.h>
 
 #define CHART_POINTS 2000
+#define CORPUS_BYTES ((size_t)256 << 20)
 
 static int no_memory(struct eco_err *err)
 {
@@ -21,35 +23,55 @@ static int no_memory(struct eco_err *err)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* "GPU 0: NVIDIA GeForce RTX 4090" -> the card's own name */
 const char *eco_measure_device(const struct eco_power_source *s)
 {
     const char *colon = strncmp(s->device, "GPU ", 4) == 0 ? strstr(s->device, ": ") : NULL;
     return colon ? colon + 2 : s->device;
 }
 
-static void fill_machine(struct eco_measure *m)
+static void fill_host(struct eco_measure *m)
 {
-    const struct eco_power_source *s = m->sources[0];
     struct eco_run_environment *e = &m->run.environment;
     struct utsname u;
+    if (uname(&u) == 0) {
+        e->host = eco_step_fmt(m->ctx, "%s-%s-%s", u.sysname, u.release, u.machine);
+        e->os = e->host;
+    }
+}
+
+static void fill_machine(struct eco_measure *m)
+{
+    const struct eco_power_source *s = m->all->sources[0];
+    struct eco_run_environment *e = &m->run.environment;
     m->run.gpu_name = eco_measure_device(s);
     m->run.arch = s->arch != ECO_ARCH_UNKNOWN
                       ? s->arch
                       : eco_dataset_detect_any_arch(m->run.gpu_name, strlen(m->run.gpu_name), NULL);
     m->run.boundary = s->boundary;
-    m->run.accelerator_count = (int)m->source_count;
+    m->run.accelerator_count = (int)m->all->source_count;
     m->run.sample_rate_hz = 10;
-    if (uname(&u) == 0) {
-        e->host = eco_step_fmt(m->ctx, "%s-%s-%s", u.sysname, u.release, u.machine);
-        e->os = e->host;
-    }
     e->driver = strcmp(s->name, "nvml") == 0 ? s->driver : NULL;
     e->power_limit_w = m->state.limit_w;
     e->clock_sm_mhz = m->state.clock_sm_mhz;
     e->clock_mem_mhz = m->state.clock_mem_mhz;
     e->persistence = m->state.persistence;
     e->ecc = m->state.ecc;
+}
+
+/* What the table did not know of the sensor was found at the first step of the load. */
+static void fill_sources(struct eco_measure *m)
+{
+    struct eco_measure_all *all = m->all;
+    for (size_t i = 0; i < all->row_count; i++) {
+        const struct eco_power_source *s = eco_power_at(all->set, i);
+        for (size_t k = 0; k < all->source_count; k++) {
+            if (all->sources[k] == s) {
+                eco_power_describe(s, true, &all->rows[i]);
+            }
+        }
+    }
+    m->run.sources = all->rows;
+    m->run.source_count = all->row_count;
 }
 
 static void fill_observer(struct eco_measure *m)
@@ -59,7 +81,6 @@ static void fill_observer(struct eco_measure *m)
     if (cost.wall_s > 0) {
         m->run.idle.observer_cpu_frac = cost.cpu_s / cost.wall_s;
     }
-    m->run.idle.reason = "idle without the model and the observer's power were not measured";
 }
 
 static const char *add_warning(struct eco_measure *m, const char *text)
@@ -78,37 +99,101 @@ static void fill_levels(struct eco_measure *m, struct eco_run_arm *arms)
     const struct eco_gpu *card = NULL;
     eco_dataset_detect_arch(m->run.gpu_name, strlen(m->run.gpu_name), &card);
     for (size_t i = 0; i < m->run.arm_count; i++) {
-        if (arms[i].basis == ECO_BASIS_MEASURED && m->sources[0]->external) {
+        if (arms[i].basis == ECO_BASIS_MEASURED && m->all->sources[0]->external) {
             arms[i].level = ECO_RUN_LEVEL_L3;
         }
-        if (i > 0 && card && card == m->known->question.gpu &&
-            m->known->arms[1].precision == arms[i].precision) {
-            arms[i].predicted = m->known->arms[1].predicted;
+        if (i > 0 && card && card == m->known->question.gpu && !m->plan.null_run) {
+            arms[i].predicted = m->derived[i].predicted;
         }
     }
+}
+
+static void fill_warnings(struct eco_measure *m)
+{
+    const char *line;
     if (m->contaminated) {
         add_warning(m, "contaminated: the preflight refused this run and --force overruled it");
     }
+    if (m->all->card_note) {
+        add_warning(m, m->all->card_note);
+    }
+    for (size_t i = 0; m->port && (line = eco_meter_port_warning(m->port, i)) != NULL; i++) {
+        add_warning(m, eco_arena_strdup(m->ctx->arena, line, strlen(line)));
+    }
+}
+
+/* The text that perplexity was measured on: its name, size and digest. */
+static void fill_corpus(struct eco_measure *m, struct eco_run_arm *arms)
+{
+    const char *path = m->plan.corpus, *slash = path ? strrchr(path, '/') : NULL;
+    struct eco_buf text = ECO_BUF_INIT;
+    char *digest = eco_arena_alloc(m->ctx->arena, 65);
+    if (path && digest && eco_file_read(path, CORPUS_BYTES, &text, NULL) == 0) {
+        eco_sha256_hex(text.data, text.len, digest);
+        for (size_t i = 0; i < m->run.arm_count; i++) {
+            arms[i].quality.corpus_name = slash ? slash + 1 : path;
+            arms[i].quality.corpus_sha256 = digest;
+            arms[i].quality.corpus_bytes = (int64_t)text.len;
+        }
+    }
+    eco_buf_done(&text);
+}
+
+/* Times are measured, joules are the data set's: every arm says so. */
+static void fill_derived(struct eco_measure *m, struct eco_run_arm *arms)
+{
+    const char *why = eco_step_fmt(m->ctx, "times were measured here, energy was not (%s)",
+                                   m->all->why_none ? m->all->why_none : "no power source");
+    for (size_t i = 0; i < m->run.arm_count; i++) {
+        struct eco_run_arm *arm = &arms[i];
+        arm->predicted = m->derived[i].predicted;
+        int n = arm->energy_stat.n;
+        int64_t tokens = arm->tokens;
+        double tokens_per_s = arm->tokens_per_s;
+        eco_run_arm_fallback(arm, why ? why : "no power source");
+        arm->energy_stat.n = n;
+        arm->tokens = tokens;
+        arm->tokens_per_s = tokens_per_s;
+    }
+    m->run.measurement_source = why;
+    m->run.sample_rate_hz = 0;
+}
+
+static void fill_metered(struct eco_measure *m, struct eco_run_arm *arms)
+{
+    const struct eco_power_source *s = m->all->sources[0];
+    const char *profile =
+        m->all->profile ? eco_step_fmt(m->ctx, "; profile of %s", m->all->profile->gpu) : "";
+    m->run.measurement_source =
+        eco_step_fmt(m->ctx, "%s %s%s%s", s->name, eco_measure_device(s),
+                     s->counter ? ", energy counter and sampled power" : ", sampled power",
+                     profile ? profile : "");
+    fill_machine(m);
+    fill_observer(m);
+    fill_levels(m, arms);
 }
 
 int eco_measure_fill(struct eco_measure *m, struct eco_err *err)
 {
-    const struct eco_power_source *s = m->sources[0];
     m->run = m->known->run; /* model, versions, timestamp */
     int rc = eco_experiment_summary(m->experiment, m->ctx->arena, &m->run, err);
     if (rc) {
         return rc;
     }
-    m->run.measurement_source =
-        eco_step_fmt(m->ctx, "%s %s%s", s->name, eco_measure_device(s),
-                     s->counter ? ", energy counter and sampled power" : ", sampled power");
+    struct eco_run_arm *arms = (struct eco_run_arm *)(uintptr_t)m->run.arms;
     m->run.preflight = m->checks;
     m->run.preflight_count = m->check_count;
-    m->run.sources = m->rows;
-    m->run.source_count = m->row_count;
-    fill_machine(m);
-    fill_observer(m);
-    fill_levels(m, (struct eco_run_arm *)(uintptr_t)m->run.arms);
+    fill_sources(m);
+    fill_host(m);
+    fill_warnings(m);
+    if (m->plan.unmetered) {
+        fill_derived(m, arms);
+    } else {
+        fill_metered(m, arms);
+    }
+    if (m->plan.corpus) {
+        fill_corpus(m, arms);
+    }
     return 0;
 }
 
@@ -125,9 +210,8 @@ static int put(struct files *f, const char *name, struct eco_buf *b, struct eco_
 {
     struct eco_measure *m = f->m;
     char *path = eco_step_fmt(m->ctx, "%s/%s", m->dir, name);
-    int rc = path && eco_buf_ok(b)
-                 ? eco_file_write(path, eco_buf_str(b), b->len, m->resumed || m->args->force, err)
-                 : no_memory(err);
+    int rc = path && eco_buf_ok(b) ? eco_file_write(path, eco_buf_str(b), b->len, m->overwrite, err)
+                                   : no_memory(err);
     if (rc == 0) {
         f->names[f->n++] = path;
     }
@@ -221,7 +305,8 @@ static int put_crossover(struct files *f, struct eco_err *err)
     struct eco_buf b = ECO_BUF_INIT;
     const struct eco_run_delta *d = &m->run.arms[1].delta;
     struct eco_chart_mark *mark = eco_arena_alloc(m->ctx->arena, sizeof(*mark));
-    if (m->run.boundary != ECO_RUN_BOUNDARY_GPU_BOARD || isnan(d->pct) || m->plan.null_run) {
+    if (m->run.boundary != ECO_RUN_BOUNDARY_GPU_BOARD || isnan(d->pct) || m->plan.null_run ||
+        m->plan.unmetered) {
         return 0;
     }
     int rc = mark ? eco_chart_data_crossover(&m->known->question, &m->known->answer, &c, err)
@@ -231,7 +316,6 @@ static int put_crossover(struct files *f, struct eco_err *err)
         c.point_lo_pct = isnan(d->lo95_pct) ? d->pct : d->lo95_pct;
         c.point_hi_pct = isnan(d->hi95_pct) ? d->pct : d->hi95_pct;
         c.point_label = eco_step_fmt(m->ctx, "%s, measured here, n=%d", m->run.model.name, d->n);
-        c.point_n = d->n;
         rc = eco_chart_svg_crossover(&c, &b, err);
     }
     if (rc) {
@@ -241,118 +325,40 @@ static int put_crossover(struct files *f, struct eco_err *err)
     return put(f, "crossover.svg", &b, err);
 }
 
+/* All conditions' files, in the order they were written. */
+static int remember(struct files *f, struct eco_err *err)
+{
+    struct eco_measure_all *all = f->m->all;
+    const char **more = eco_arena_array(all->ctx->arena, all->file_count + f->n + 1, sizeof(*more));
+    if (!more) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < all->file_count; i++) {
+        more[i] = all->files[i];
+    }
+    memcpy(more + all->file_count, f->names, f->n * sizeof(*more));
+    all->files = more;
+    all->file_count += f->n;
+    return 0;
+}
+
 int eco_measure_write(struct eco_measure *m, struct eco_err *err)
 {
     struct files f = {.m = m};
     int rc = put_reports(&f, err);
-    rc = rc ? rc : put_power(&f, err);
+    if (m->port) {
+        rc = rc ? rc : put_power(&f, err);
+    }
     rc = rc ? rc : put_crossover(&f, err);
     if (rc == 0 && eco_file_exists(m->trace)) {
         f.names[f.n++] = m->trace;
     }
     f.names[f.n++] = m->journal;
-    const char **kept = eco_arena_array(m->ctx->arena, f.n, sizeof(*kept));
-    if (!kept) {
-        return no_memory(err);
-    }
-    memcpy(kept, f.names, f.n * sizeof(*kept));
-    m->out->files = (struct eco_strs){kept, f.n};
-    return rc;
+    return rc ? rc : remember(&f, err);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
-
-/* The counter's change is the headline where there is one. */
-static const struct eco_run_delta *headline(const struct eco_run_arm *arm)
+int eco_measure_rewrite(struct eco_measure *m, struct eco_err *err)
 {
-    return isnan(arm->counter_delta.pct) ? &arm->delta : &arm->counter_delta;
-}
-
-static struct eco_opt milli(double v_j)
-{
-    return eco_some(v_j * 1000);
-}
-
-static void fill_row(const struct eco_run_arm *arm, bool baseline, struct eco_res_measured *out)
-{
-    const struct eco_run_delta *d = headline(arm);
-    *out = (struct eco_res_measured){.precision = eco_precision_name(arm->precision),
-                                     .trials = arm->energy_stat.n,
-                                     .mj_per_token = milli(arm->j_per_token),
-                                     .counter_mj_per_token = milli(arm->counter_j_per_token),
-                                     .decode_mj_per_token = milli(arm->decode_j_per_token),
-                                     .power_w = eco_some(arm->power_mean_w),
-                                     .tokens_per_s = eco_some(arm->tokens_per_s),
-                                     .level = eco_run_level_name(arm->level)};
-    if (!baseline) {
-        out->delta_pct = eco_some(d->pct);
-        out->ci = eco_span_of(d->lo95_pct, d->hi95_pct);
-        out->verdict = d->verdict;
-        out->trials_to_resolve =
-            d->trials_to_resolve > 0 ? eco_some(d->trials_to_resolve) : (struct eco_opt){0};
-    }
-}
-
-static const char *verdict(struct eco_measure *m, const struct eco_run_arm *arm)
-{
-    const struct eco_run_delta *d = headline(arm);
-    const char *name = eco_precision_name(arm->precision);
-    const char *base = eco_precision_name(m->run.arms[0].precision);
-    if (arm->basis != ECO_BASIS_MEASURED || isnan(d->pct)) {
-        return eco_step_fmt(m->ctx, "%s was not measured", name);
-    }
-    if (isnan(d->lo95_pct)) {
-        return eco_step_fmt(m->ctx,
-                            "measured: %s changes energy per token by %+.3g %% against %s; too few "
-                            "trials for a range (n = %d)",
-                            name, d->pct, base, d->n);
-    }
-    const char *change = eco_step_pct(m->ctx, d->pct, d->lo95_pct, d->hi95_pct);
-    const char *lo = eco_step_pct(m->ctx, d->lo95_pct, d->lo95_pct, d->hi95_pct);
-    const char *hi = eco_step_pct(m->ctx, d->hi95_pct, d->lo95_pct, d->hi95_pct);
-    if (d->verdict && strcmp(d->verdict, "cannot tell") != 0) {
-        return eco_step_fmt(m->ctx,
-                            "measured: %s %s the energy of %s on %s: %s %% per token against %s "
-                            "(95 %% range of this session %s to %s %%, n = %d)",
-                            name, d->pct < 0 ? "lowers" : "raises", m->run.model.name,
-                            m->run.gpu_name, change, base, lo, hi, d->n);
-    }
-    return eco_step_fmt(
-        m->ctx, "measured: no difference between %s and %s can be told%s", name, base,
-        d->trials_to_resolve > 0 ? eco_step_fmt(m->ctx, "; %d blocks would", d->trials_to_resolve)
-                                 : "");
-}
-
-static struct eco_strs notes(struct eco_measure *m)
-{
-    size_t room = m->run.warning_count + m->run.protocol_difference_count + 8, n = 0;
-    const char **v = eco_arena_array(m->ctx->arena, room, sizeof(*v));
-    if (!v) {
-        return (struct eco_strs){NULL, 0};
-    }
-    for (size_t i = 0; i < m->run.warning_count; i++) {
-        v[n++] = m->run.warnings[i];
-    }
-    for (size_t i = 0; i < m->run.protocol_difference_count; i++) {
-        v[n++] = eco_step_fmt(m->ctx, "not protocol v1: %s", m->run.protocol_differences[i]);
-    }
-    v[n++] = "ranges are for this session on this card; another session may differ by more (the "
-             "data set's answer below it is for a new session)";
-    v[n++] = "without an external meter about 5 % of absolute error remains; a difference on one "
-             "card cancels the sensor's gain, not its offset";
-    return (struct eco_strs){v, n};
-}
-
-void eco_measure_answer(struct eco_measure *m)
-{
-    struct eco_res_measured *rows = eco_arena_array(m->ctx->arena, m->run.arm_count, sizeof(*rows));
-    for (size_t i = 0; rows && i < m->run.arm_count; i++) {
-        fill_row(&m->run.arms[i], i == 0, &rows[i]);
-    }
-    m->out->measured = (struct eco_list){rows, rows ? m->run.arm_count : 0};
-    m->out->verdict = verdict(m, &m->run.arms[1]);
-    m->out->basis = eco_basis_name(m->run.arms[1].basis);
-    m->out->measurement_source = m->run.measurement_source;
-    m->out->estimate = m->known->estimate;
-    m->out->notes = notes(m);
+    struct files f = {.m = m};
+    return put_reports(&f, err);
 }

@@ -7,9 +7,11 @@
 #include "model/model.h"
 #include "power/power.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define FILE_LIMIT ((size_t)64 << 20)
@@ -42,6 +44,64 @@ void eco_host_init(struct eco_ctx *ctx, struct eco_arena *arena)
     ctx->write_file = eco_file_write;
     ctx->now_unix_ms = eco_clock_unix_ms();
     ctx->timestamp = eco_clock_iso8601;
+}
+
+void eco_host_say(const char *line)
+{
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r\033[K%s\n", line);
+    }
+}
+
+#define BAR_CELLS 20
+#define MIN_COLUMNS 40
+
+static int columns(void)
+{
+    struct winsize w = {0};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= MIN_COLUMNS ? w.ws_col : 80;
+}
+
+/* Adds `text` unless the line would be full: the first things matter most. */
+static void add(struct eco_buf *line, int *used, int width, const char *text)
+{
+    int n = (int)strlen(text);
+    if (*used + n < width) {
+        eco_buf_puts(line, text);
+        *used += n;
+    }
+}
+
+void eco_host_progress_bar(const struct eco_progress *p)
+{
+    struct eco_buf line = ECO_BUF_INIT;
+    char text[96];
+    int width = columns(), used = BAR_CELLS + 1;
+    int full = p->all > 0 ? BAR_CELLS * p->done / p->all : 0;
+    if (!isatty(STDERR_FILENO)) {
+        return;
+    }
+    for (int i = 0; i < BAR_CELLS; i++) {
+        eco_buf_puts(&line, i < full ? "\xe2\x96\x88" : "\xe2\x96\x91"); /* full, light block */
+    }
+    snprintf(text, sizeof(text), " %d/%d %s%s: %s", p->done + 1, p->all, p->where ? p->where : "",
+             p->what ? p->what : "", p->phase ? p->phase : "");
+    add(&line, &used, width, text);
+    if (isfinite(p->watts)) {
+        snprintf(text, sizeof(text), "  %.0f W", p->watts);
+        add(&line, &used, width, text);
+    }
+    if (isfinite(p->tokens_per_s)) {
+        snprintf(text, sizeof(text), "  %.0f tokens/s", p->tokens_per_s);
+        add(&line, &used, width, text);
+    }
+    if (isfinite(p->left_s)) {
+        snprintf(text, sizeof(text), p->left_s < 90 ? "  %.0f s left" : "  %.0f min left",
+                 p->left_s < 90 ? p->left_s : ceil(p->left_s / 60));
+        add(&line, &used, width, text);
+    }
+    eco_host_progress(eco_buf_str(&line));
+    eco_buf_done(&line);
 }
 
 void eco_host_progress(const char *line)

@@ -89,21 +89,20 @@ int eco_run_measure(struct eco_ctx *ctx, const void *args, void *result, struct 
 {
     const struct eco_args_measure *a = args;
     struct eco_res_measure *out = result;
-    bool measured = false;
-    if (a->workload || a->resume) {
-        int code = eco_measure_here(ctx, a, out, &measured, err);
-        if (code || measured) {
-            return code;
-        }
+    if (a->resume || eco_measure_workload(a)) {
+        return eco_measure_here(ctx, a, out, err);
     }
     struct eco_run_source *s = eco_arena_array(ctx->arena, MAX_SOURCES, sizeof(*s));
     struct eco_fallback *f = eco_arena_alloc(ctx->arena, sizeof(*f));
     if (!s || !f) {
         return no_memory(err);
     }
-    struct eco_power_options roots = {.nvml_library = a->nvml_library, .sysfs = a->sysfs};
+    struct eco_power_options roots = {.nvml_library = a->nvml_library,
+                                      .sysfs = a->sysfs,
+                                      .visible_devices = ctx->visible_devices};
     size_t n = eco_power_probe_all(&roots, ctx->arena, s, MAX_SOURCES);
-    int rc = eco_fallback_prepare(ctx, &a->target, a->precision, (double)a->batch, s, n, f, err);
+    int rc = eco_fallback_prepare(ctx, &a->target, a->precision, a->batch.n ? a->batch.v[0] : 1, s,
+                                  n, f, err);
     if (rc) {
         return rc;
     }

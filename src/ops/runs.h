@@ -39,7 +39,6 @@ bool eco_ask_says_no(const void *result);
 /* ops_report.c */
 ECO_RUN(run_report);
 bool eco_report_says_no(const void *result); /* compare: two boundaries */
-bool eco_replay_says_no(const void *result); /* a folder: a number differs */
 /* ops_audit.c */
 ECO_RUN(run_audit);
 bool eco_audit_says_no(const void *result); /* a finding reaches fail_on */
@@ -60,9 +59,11 @@ int eco_step_published(struct eco_ctx *ctx, const struct eco_args_estimate *a,
 /** The whole default answer: shared by estimate, measure and report. */
 int eco_step_estimate(struct eco_question *q, struct eco_res_estimate *out, struct eco_err *err);
 
-/** ops_measure.c: `measure` with a workload. *measured: a power source was there; else nothing ran
- * and the caller answers from the data set. */
+/** ops_measure.c: `measure` with a workload; without a power source times alone are measured. */
 int eco_measure_here(struct eco_ctx *ctx, const struct eco_args_measure *args,
-                     struct eco_res_measure *out, bool *measured, struct eco_err *err);
+                     struct eco_res_measure *out, struct eco_err *err);
+/** measure_plan.c: what generates tokens: as asked for, "builtin" for weights that are here or
+ * made up, or NULL. */
+const char *eco_measure_workload(const struct eco_args_measure *a);
 
 #endif

@@ -144,61 +144,6 @@ void eco_view_models(struct eco_doc *d, const void *result)
     eco_doc_table_end(d);
 }
 
-static void sources(struct eco_doc *d, const struct eco_list *list)
-{
-    eco_doc_table(d, "source|state|boundary|device|reason");
-    for (size_t i = 0; i < list->n; i++) {
-        const struct eco_res_source *s = (const struct eco_res_source *)list->items + i;
-        eco_doc_cell(d, "%s", s->name);
-        eco_doc_cell(d, "%s", s->status);
-        eco_doc_cell(d, "%s", s->boundary);
-        eco_doc_cell(d, "%s", s->device ? s->device : "");
-        eco_doc_cell(d, "%s", s->reason ? s->reason : "");
-    }
-    eco_doc_table_end(d);
-}
-
-static void measured_table(struct eco_doc *d, const struct eco_list *rows)
-{
-    if (rows->n == 0) {
-        return;
-    }
-    eco_doc_table(d, "precision|>n|>mJ per token|>by counter|>decode|>W|>tokens/s|>change %|>95 % "
-                     "range|verdict|level");
-    for (size_t i = 0; i < rows->n; i++) {
-        const struct eco_res_measured *r = (const struct eco_res_measured *)rows->items + i;
-        eco_doc_cell(d, "%s", r->precision);
-        eco_doc_cell(d, "%lld", (long long)r->trials);
-        eco_view_opt_cell(d, r->mj_per_token, 4);
-        eco_view_opt_cell(d, r->counter_mj_per_token, 4);
-        eco_view_opt_cell(d, r->decode_mj_per_token, 4);
-        eco_view_opt_cell(d, r->power_w, 4);
-        eco_view_opt_cell(d, r->tokens_per_s, 4);
-        eco_view_opt_cell(d, r->delta_pct, 4);
-        eco_doc_cell(d, r->ci.have ? "%+.3g to %+.3g" : "-", r->ci.lo, r->ci.hi);
-        eco_doc_cell(d, "%s", r->verdict ? r->verdict : "baseline");
-        eco_doc_cell(d, "%s", r->level);
-    }
-    eco_doc_table_end(d);
-}
-
-void eco_view_measure(struct eco_doc *d, const void *result)
-{
-    const struct eco_res_measure *r = result;
-    eco_doc_verdict(d, ECO_TONE_WARN, "%s", r->verdict);
-    measured_table(d, &r->measured);
-    eco_doc_kv(d, "basis", "%s", r->basis);
-    eco_doc_kv(d, "source", "%s", r->measurement_source);
-    eco_doc_heading(d, "Power sources");
-    sources(d, &r->sources);
-    eco_doc_heading(d, "Written");
-    for (size_t i = 0; i < r->files.n; i++) {
-        eco_doc_item(d, "%s", r->files.v[i]);
-    }
-    eco_view_notes(d, &r->notes);
-    eco_view_citation(d, &r->estimate.data);
-}
-
 void eco_view_report(struct eco_doc *d, const void *result)
 {
     const struct eco_res_report *r = result;

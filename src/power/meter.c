@@ -50,16 +50,18 @@ enum eco_power_field eco_meter_best_field(const struct eco_power_source *s)
     return ECO_POWER_DEFAULT;
 }
 
-static void find_averaging(struct eco_meter *m)
+void eco_meter_retime(struct eco_meter *m)
 {
-    m->averaging_s = 0;
+    double averaging_s = 0;
     for (size_t i = 0; i < m->n; i++) {
         for (int f = 0; f < ECO_POWER_FIELDS; f++) {
             double a = m->sources[i]->averaging_s[f];
-            m->averaging_s = a > m->averaging_s ? a : m->averaging_s;
+            averaging_s = a > averaging_s ? a : averaging_s;
         }
-        m->tick_s[i] = (double)NAN;
     }
+    pthread_mutex_lock(&m->lock);
+    m->averaging_s = averaging_s;
+    pthread_mutex_unlock(&m->lock);
 }
 
 static int allocate(struct eco_meter *m, struct eco_err *err)
@@ -97,9 +99,10 @@ int eco_meter_new(struct eco_power_source *const *sources, size_t n,
     pthread_mutex_init(&m->lock, NULL);
     for (size_t i = 0; i < n; i++) {
         m->sources[i] = sources[i];
+        m->tick_s[i] = (double)NAN;
         pthread_mutex_init(&m->io[i], NULL);
     }
-    find_averaging(m);
+    eco_meter_retime(m);
     int rc = allocate(m, err);
     if (rc) {
         eco_meter_free(m);
@@ -209,6 +212,7 @@ static int64_t thread_cpu_ns(const struct eco_meter *m)
 
 int eco_meter_start(struct eco_meter *m, struct eco_err *err)
 {
+    atomic_store(&m->stop, false);
     m->start_ns = now_ns(m);
     m->deadlines = 1; /* the first sample is taken here, so that a window has one before it */
     sample_all(m);

@@ -82,9 +82,11 @@ struct eco_meter;
 
 int eco_meter_new(struct eco_power_source *const *sources, size_t n,
                   const struct eco_meter_options *o, struct eco_meter **out, struct eco_err *err);
-int eco_meter_start(struct eco_meter *m,
-                    struct eco_err *err); /* the thread; takes a first sample */
+/** The thread; takes a first sample. Again after stop: the trace goes on with a gap. */
+int eco_meter_start(struct eco_meter *m, struct eco_err *err);
 void eco_meter_stop(struct eco_meter *m); /* idempotent */
+/** The sources' averaging windows are known better now (detected): between windows only. */
+void eco_meter_retime(struct eco_meter *m);
 void eco_meter_free(struct eco_meter *m); /* stops; accepts NULL */
 
 /** Opens a window now; `id` is for end. Reads the counters, aligned to a tick (<= 0.12 s). */

@@ -125,6 +125,11 @@ void eco_power_describe(const struct eco_power_source *s, bool used, struct eco_
 /** Watts of one field now. */
 enum eco_power_status eco_power_read(struct eco_power_source *s, enum eco_power_field field,
                                      double *power_w);
+/** All fields in one go; a value is NAN unless its status is OK. */
+void eco_power_read_all(struct eco_power_source *s, double power_w[ECO_POWER_FIELDS],
+                        unsigned char status[ECO_POWER_FIELDS]);
+/** Several threads may read it at once. */
+bool eco_power_parallel(const struct eco_power_source *s);
 /** Joules since an arbitrary start, wraps taken out. Up to 2.4 ms on some drivers. */
 enum eco_power_status eco_power_read_counter(struct eco_power_source *s, double *energy_j);
 /** Temperature, clocks, throttling, memory. For once a second. */

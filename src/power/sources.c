@@ -180,6 +180,23 @@ double eco_power_unwrap(struct eco_power_wrap *w, uint64_t now)
     return w->sum;
 }
 
+void eco_power_read_all(struct eco_power_source *s, double power_w[ECO_POWER_FIELDS],
+                        unsigned char status[ECO_POWER_FIELDS])
+{
+    for (int f = 0; f < ECO_POWER_FIELDS; f++) {
+        power_w[f] = (double)NAN;
+        status[f] = ECO_POWER_ABSENT;
+    }
+    if (s->usable && s->backend->sample) {
+        s->backend->sample(s, power_w, status);
+    }
+}
+
+bool eco_power_parallel(const struct eco_power_source *s)
+{
+    return s->backend->parallel;
+}
+
 enum eco_power_status eco_power_read(struct eco_power_source *s, enum eco_power_field field,
                                      double *power_w)
 {

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TICK_NS 100000000
 #define MAX_PATH 512
@@ -42,10 +43,12 @@ static void unload(struct builtin *b)
     b->prompt = NULL;
 }
 
-/* A path is read; a name nobody has files of here gets synthetic weights in its exact shape. */
+/* A path is read; a name nobody has files of here gets synthetic weights in its exact shape, as
+ * does one that asks for them. */
 static int model_text(const char *model, char out[MAX_PATH], struct eco_err *err)
 {
-    bool synthetic = !eco_file_exists(model);
+    bool asked = strncmp(model, "synthetic:", strlen("synthetic:")) == 0;
+    bool synthetic = !asked && !eco_file_exists(model);
     int n = snprintf(out, MAX_PATH, "%s%s", synthetic ? "synthetic:" : "", model);
     return n < MAX_PATH ? 0
                         : eco_err_set(err, ECO_E_INVALID, "model", "the model's path is too long");

@@ -258,7 +258,8 @@ static void enter(double t_s, double w)
     fake.history_s[n] = t_s;
     fake.history_w[n] = w;
     fake.history_j[n] =
-        n ? fake.history_j[n - 1] + fake.history_w[n - 1] * (t_s - fake.history_s[n - 1]) : 0;
+        n ? fake.history_j[n - 1] + fake.history_w[n - 1] * (t_s - fake.history_s[n - 1])
+          : fake.word_w[0] * t_s;
     fake.history++;
 }
 
@@ -295,8 +296,7 @@ static double energy_at(const struct card *c, double t_s)
             i--;
         }
         if (i < 0) { /* before the first word: the first phase of the script */
-            double first_s = fake.history ? fake.history_s[0] : 0;
-            return fake.word_w[0] * (t_s - first_s);
+            return fake.word_w[0] * t_s;
         }
         return fake.history_j[i] + fake.history_w[i] * (t_s - fake.history_s[i]);
     }
@@ -443,6 +443,16 @@ EXPORT int nvmlDeviceGetUUID(nvml_device d, char *out, unsigned len)
 }
 
 /* ---- power and energy ---------------------------------------------------------------------- */
+
+/* What the card has truly drawn since init, at a time of CLOCK_MONOTONIC: for tests alone. */
+EXPORT double eco_fake_true_j(unsigned card, double mono_s);
+EXPORT double eco_fake_true_j(unsigned card, double mono_s)
+{
+    pthread_mutex_lock(&lock);
+    double j = energy_at(&fake.card[card], mono_s - fake.start_s);
+    pthread_mutex_unlock(&lock);
+    return j;
+}
 
 static unsigned reading_mw(const struct card *c, int field)
 {

@@ -199,14 +199,17 @@ static inline void bench_init(struct bench *b)
 
 static inline struct eco_exp_ports bench_ports(struct bench *b, const char *journal)
 {
-    return (struct eco_exp_ports){
-        .meter = {bench_begin, bench_end, bench_state, ECO_EXP_MIN_WINDOW_S, b},
-        .clock = {bench_now, bench_sleep, b},
-        .stop = bench_stop,
-        .progress = bench_show,
-        .trial_done = bench_told,
-        .self = b,
-        .journal = journal};
+    return (struct eco_exp_ports){.meter = {.begin = bench_begin,
+                                            .end = bench_end,
+                                            .now = bench_state,
+                                            .min_window_s = ECO_EXP_MIN_WINDOW_S,
+                                            .self = b},
+                                  .clock = {bench_now, bench_sleep, b},
+                                  .stop = bench_stop,
+                                  .progress = bench_show,
+                                  .trial_done = bench_told,
+                                  .self = b,
+                                  .journal = journal};
 }
 
 #endif

@@ -30,7 +30,7 @@ def phase(args, word):
     """Tells a fake device what is going on, so that its power follows."""
     if args.phases:
         with open(args.phases, "a", encoding="utf-8") as f:
-            f.write(word + "\n")
+            f.write("%s %d\n" % (word, time.monotonic_ns()))
 
 
 def stop_asked():
