@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define JSON_TYPE "application/json; charset=utf-8"
+#define CACHED "public, max-age=300, s-maxage=3600" /* as the published interface */
+
 void eco_server_ctx(struct eco_ctx *ctx, struct eco_arena *arena)
 {
     *ctx = (struct eco_ctx){.arena = arena};
@@ -94,6 +97,42 @@ static int read_args(struct eco_server_worker *w, const struct eco_op *op, void 
     return rc ? rc : eco_args_finish(op, args, err);
 }
 
+/* True: this very address was answered before, and the reply is that answer. */
+static bool from_cache(struct eco_server *s, struct eco_server_worker *w,
+                       const struct eco_http_request *q, struct eco_http_reply *r)
+{
+    char *etag = eco_arena_alloc(&w->arena, 40);
+    if (!etag || !eco_reply_cache_get(s->cache, q->target, &w->out, etag)) {
+        return false;
+    }
+    eco_reply_start(r, 200, JSON_TYPE);
+    if (!eco_reply_cached(q, etag, CACHED, r)) {
+        eco_reply_body(w, r);
+    }
+    return true;
+}
+
+static void write_result(struct eco_server *s, struct eco_server_worker *w, const struct eco_op *op,
+                         const void *result, const struct eco_http_request *q, bool get,
+                         struct eco_http_reply *r)
+{
+    const char *etag = get ? etag_of(w, q->target) : NULL;
+    struct eco_json_writer jw;
+    eco_reply_start(r, 200, JSON_TYPE);
+    eco_jw_init(&jw, &w->out, 0);
+    eco_result_json(op->result, result, &jw);
+    eco_buf_putc(&w->out, '\n');
+    if (!etag) {
+        eco_http_add(r, "Cache-Control", "no-store");
+    } else {
+        eco_reply_cache_put(s->cache, q->target, &w->out, etag);
+        if (eco_reply_cached(q, etag, CACHED, r)) {
+            return;
+        }
+    }
+    eco_reply_body(w, r);
+}
+
 void eco_rest_answer(struct eco_server *s, struct eco_server_worker *w,
                      const struct eco_route *route, const struct eco_http_request *q,
                      struct eco_http_reply *r)
@@ -103,7 +142,9 @@ void eco_rest_answer(struct eco_server *s, struct eco_server_worker *w,
     struct eco_ctx ctx;
     int status = 0;
     bool get = strcmp(q->method, "POST") != 0;
-    (void)s;
+    if (get && from_cache(s, w, q, r)) {
+        return;
+    }
     eco_server_ctx(&ctx, &w->arena);
     void *args = eco_arena_alloc(&w->arena, op->args_size);
     void *result = eco_arena_alloc(&w->arena, op->result->size);
@@ -112,20 +153,7 @@ void eco_rest_answer(struct eco_server *s, struct eco_server_worker *w,
     rc = rc ? rc : op->run(&ctx, args, result, &err);
     if (rc) {
         eco_reply_error(w, status, &err, r);
-        return;
-    }
-    eco_reply_start(r, 200, "application/json; charset=utf-8");
-    if (!get) {
-        eco_http_add(r, "Cache-Control", "no-store");
     } else {
-        const char *etag = etag_of(w, q->target);
-        if (etag && eco_reply_cached(q, etag, "public, max-age=300, s-maxage=3600", r)) {
-            return;
-        }
+        write_result(s, w, op, result, q, get, r);
     }
-    struct eco_json_writer jw;
-    eco_jw_init(&jw, &w->out, 0);
-    eco_result_json(op->result, result, &jw);
-    eco_buf_putc(&w->out, '\n');
-    eco_reply_body(w, r);
 }

@@ -142,7 +142,8 @@ int eco_server_new(const struct eco_server_options *o, struct eco_server **out, 
         eco_mcp_init(&s->mcp, &(struct eco_mcp_options){0});
         s->metrics = calloc(1, sizeof(*s->metrics));
         s->limiter = o->rate_per_min > 0 ? eco_limiter_new(o->rate_per_min) : NULL;
-        if (!s->metrics || (o->rate_per_min > 0 && !s->limiter)) {
+        s->cache = eco_reply_cache_new();
+        if (!s->metrics || !s->cache || (o->rate_per_min > 0 && !s->limiter)) {
             rc = eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
         }
     }
@@ -170,6 +171,7 @@ void eco_server_free(struct eco_server *s)
     if (s) {
         eco_pages_done(&s->pages);
         eco_limiter_free(s->limiter);
+        eco_reply_cache_free(s->cache);
         eco_buf_done(&s->openapi);
         free(s->metrics);
         free(s);

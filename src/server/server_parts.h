@@ -58,8 +58,9 @@ double eco_limiter_take(struct eco_limiter *l, const unsigned char address[16], 
     X(204)                                                                                         \
     X(304)                                                                                         \
     X(400)                                                                                         \
-    X(401) X(403) X(404) X(405) X(406) X(409) X(413) X(414) X(415) X(422) X(429) X(431) X(500)     \
-        X(501) X(503) X(599)
+    X(401)                                                                                         \
+    X(403) X(404) X(405) X(406) X(409) X(413) X(414) X(415) X(422) X(429) X(431) X(500) X(501)     \
+        X(503) X(599)
 
 enum {
 #define X(status) ECO_METRIC_AT_##status,
@@ -100,6 +101,17 @@ int eco_pages_load(struct eco_pages *p, const char *dir, struct eco_err *err);
 void eco_pages_done(struct eco_pages *p);
 const struct eco_page *eco_pages_find(const struct eco_pages *p, const char *path, size_t len);
 
+/* ---- replies given before ------------------------------------------------------------------ */
+
+struct eco_reply_cache;
+struct eco_reply_cache *eco_reply_cache_new(void); /* NULL: no memory */
+void eco_reply_cache_free(struct eco_reply_cache *c);
+/** The body of this very address appended to `out`, and its ETag; false: not kept. */
+bool eco_reply_cache_get(struct eco_reply_cache *c, const char *target, struct eco_buf *out,
+                         char etag[40]);
+void eco_reply_cache_put(struct eco_reply_cache *c, const char *target, const struct eco_buf *body,
+                         const char *etag);
+
 /* ---- the server ---------------------------------------------------------------------------- */
 
 struct eco_server {
@@ -107,6 +119,7 @@ struct eco_server {
     struct eco_route route[ECO_MAX_ROUTES];
     size_t n_routes;
     struct eco_limiter *limiter; /* NULL: no limit */
+    struct eco_reply_cache *cache;
     struct eco_metrics *metrics;
     struct eco_pages pages;
     struct eco_mcp mcp;
