@@ -316,6 +316,7 @@ static int put_crossover(struct files *f, struct eco_err *err)
         c.point_lo_pct = isnan(d->lo95_pct) ? d->pct : d->lo95_pct;
         c.point_hi_pct = isnan(d->hi95_pct) ? d->pct : d->hi95_pct;
         c.point_label = eco_step_fmt(m->ctx, "%s, measured here, n=%d", m->run.model.name, d->n);
+        c.point_n = d->n;
         rc = eco_chart_svg_crossover(&c, &b, err);
     }
     if (rc) {

@@ -39,6 +39,7 @@ bool eco_ask_says_no(const void *result);
 /* ops_report.c */
 ECO_RUN(run_report);
 bool eco_report_says_no(const void *result); /* compare: two boundaries */
+bool eco_replay_says_no(const void *result); /* a folder: a number differs */
 /* ops_audit.c */
 ECO_RUN(run_audit);
 bool eco_audit_says_no(const void *result); /* a finding reaches fail_on */
