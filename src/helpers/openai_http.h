@@ -1,7 +1,7 @@
 /*
- * Streams of an OpenAI-compatible server by libcurl: `batch` of them at a time, each followed by the
- * next without a pause. One thread; a pool owns its connections and its memory. The API key goes
- * into one header and nowhere else; redirects are not followed, so it stays with the host given.
+ * Streams of an OpenAI-compatible server by libcurl: `batch` of them at a time, each followed by
+ * the next without a pause. One thread; a pool owns its connections and its memory. The API key
+ * goes into one header and nowhere else; redirects are not followed: it stays with the host given.
  * Errors: ECO_E_DEVICE for a server that cannot be reached, refuses, stalls or breaks off;
  * ECO_E_CONTENT for answers that are not the dialect; ECO_E_PERMISSION for 401 and 403.
  */

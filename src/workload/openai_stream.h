@@ -32,7 +32,7 @@ struct eco_openai_stream {
 
 void eco_openai_stream_init(struct eco_openai_stream *s);
 void eco_openai_stream_done(struct eco_openai_stream *s);
-/** A request for `tokens` is sent now. Makes room, so that nothing is allocated for intervals later. */
+/** A request for `tokens` is sent now. Makes room: nothing is allocated for intervals later. */
 int eco_openai_stream_start(struct eco_openai_stream *s, int tokens, bool bundled, int64_t now_ns,
                             struct eco_err *err);
 /** Bytes of the answer's body that came at `now_ns`. */

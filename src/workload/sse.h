@@ -2,7 +2,7 @@
  * Server-sent events (text/event-stream) as far as streamed completions use them: bytes in, the
  * data of each event out. Owns its buffers (init/done); one thread; no clock, no I/O.
  * Errors: ECO_E_CONTENT for bytes that are no event stream, ECO_E_TOO_LARGE for a line or event
- * over ECO_SSE_MAX_BYTES, ECO_E_DEVICE for an "error:" line, ECO_E_NO_MEMORY, and what on_data says.
+ * over ECO_SSE_MAX_BYTES, ECO_E_DEVICE for an "error:" line, ECO_E_NO_MEMORY, what on_data says.
  */
 #ifndef ECO_WORKLOAD_SSE_H
 #define ECO_WORKLOAD_SSE_H
