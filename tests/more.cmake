@@ -59,6 +59,9 @@ if(TARGET ecocompute AND ECO_AUDIT_BUILT)
   add_test(NAME cli/action COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/action/action.py
            --program $<TARGET_FILE:ecocompute> --source ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli/action PROPERTIES LABELS cli TIMEOUT 120)
+  add_test(NAME cli/skill COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/skill/skill.py
+           --program $<TARGET_FILE:ecocompute> --source ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli/skill PROPERTIES LABELS cli TIMEOUT 120)
 endif()
 
 if(ECO_LINT)

@@ -246,6 +246,11 @@ int eco_run_data(struct eco_ctx *ctx, const void *args, void *result, struct eco
     if (eco_str_ieq(a->action, strlen(a->action), "show")) {
         return show_row(ctx, a->target, out, err);
     }
+    if (eco_str_ieq(a->action, strlen(a->action), "traps")) {
+        rc = eco_step_traps(ctx, &out->traps, err);
+        out->count = (int64_t)out->traps.n;
+        return rc;
+    }
     if (eco_str_ieq(a->action, strlen(a->action), "path")) {
         return list_files(ctx, out, err);
     }

@@ -90,6 +90,7 @@ struct eco_quality {
 void eco_step_quality(const struct eco_question *q, enum eco_precision p, struct eco_quality *out);
 const char *eco_step_quality_words(struct eco_ctx *ctx, const struct eco_quality *q);
 /** Traps the configuration matches; effects computed for this very card and size. */
+int eco_step_traps(struct eco_ctx *ctx, struct eco_list *out, struct eco_err *err); /* all known */
 int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct eco_list *out,
                     bool *trap, struct eco_err *err);
 /** Dollars a month of each alert, given what the configuration costs a month with it. */

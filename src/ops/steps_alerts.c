@@ -100,6 +100,22 @@ static void alert_row(struct eco_ctx *ctx, const struct eco_alert *a, struct eco
     }
 }
 
+int eco_step_traps(struct eco_ctx *ctx, struct eco_list *out, struct eco_err *err)
+{
+    size_t n = eco_alerts_count();
+    struct eco_res_alert *rows = eco_arena_array(ctx->arena, n, sizeof(*rows));
+    if (!rows) {
+        return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct eco_alert a = {.rule = eco_alerts_rule(i),
+                                    .severity = eco_alerts_rule(i)->severity};
+        alert_row(ctx, &a, &rows[i]);
+    }
+    *out = (struct eco_list){rows, n};
+    return 0;
+}
+
 int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct eco_list *out,
                     bool *trap, struct eco_err *err)
 {

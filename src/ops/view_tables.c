@@ -1,5 +1,6 @@
 /* Views of the look-ups, the reports and the measuring operations. */
 #include "records.h"
+#include "texts.h"
 #include "view_parts.h"
 #include "views.h"
 
@@ -62,9 +63,31 @@ static void findings(struct eco_doc *d, const struct eco_res_data *r)
     }
 }
 
+static void known_traps(struct eco_doc *d, const struct eco_list *traps)
+{
+    for (size_t i = 0; i < traps->n; i++) {
+        const struct eco_res_alert *t = (const struct eco_res_alert *)traps->items + i;
+        eco_doc_heading(d, t->name);
+        eco_doc_kv(d, "id", "%s, %s", t->id, t->severity);
+        eco_doc_kv(d, TX(d, k_why), "%s", t->why);
+        eco_doc_kv(d, TX(d, k_fix), "%s", t->fix);
+        if (t->fix_code && t->fix_code[0]) {
+            eco_doc_kv(d, "", "%s", t->fix_code);
+        }
+        eco_doc_kv(d, TX(d, k_measured), "%s", t->measured);
+        if (t->contradiction && t->contradiction[0]) {
+            eco_doc_kv(d, TX(d, k_but), "%s", t->contradiction);
+        }
+    }
+}
+
 void eco_view_data(struct eco_doc *d, const void *result)
 {
     const struct eco_res_data *r = result;
+    if (r->traps.n) {
+        known_traps(d, &r->traps);
+        return;
+    }
     const struct eco_res_data_row *rows = r->rows.items;
     if (r->document) {
         eco_doc_raw(d, r->document);
