@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,27 @@ def check_sarif(text, source):
     expect("the schema can refuse", any(True for _ in validator.iter_errors(log)))
 
 
+def check_hook(r, source):
+    """The pre-commit hook: its pattern lets through what the audit reads, its entry runs."""
+    text = pathlib.Path(source, ".pre-commit-hooks.yaml").read_text()
+    hook = dict(line.strip().lstrip("- ").split(": ", 1) for line in text.splitlines() if line)
+    pattern = re.compile(hook["files"])
+    for name in ("a.py", "x/n.ipynb", "Dockerfile", "d/Dockerfile.gpu", "requirements.txt",
+                 "requirements-dev.in", "pyproject.toml", "serve.yaml", "serve.yml", "run.sh"):
+        expect("the hook sees %s" % name, pattern.search(name))
+    for name in ("README.md", "a.c", "model.safetensors"):
+        expect("the hook passes %s over" % name, not pattern.search(name))
+    tools = r.top / "hook"
+    tools.mkdir()
+    (tools / "ecocompute").symlink_to(r.env["ECO_PROGRAM"])
+    env = {**r.env, "PATH": "%s:/usr/bin:/bin" % tools}
+    for name, status in (("old.py", 1), ("clean.py", 0)):
+        (r.clone / "clean.py").write_text("print(1)\n")
+        done = subprocess.run(hook["entry"].split() + [name], cwd=r.clone, env=env,
+                              capture_output=True, text=True, check=False)
+        expect("the hook's status for %s" % name, done.returncode == status)
+
+
 def measured(program, energy_mj):
     """A report as `measure` would write it, with five trials that spread by 1 %."""
     built = subprocess.run([program, "report", "build", "--params-b", "7", "--gpu", "rtx4090",
@@ -183,6 +205,7 @@ def main():
         expect("without gh there is no comment and no error",
                r.run(PATH="/usr/bin:/bin", ECO_FAIL_ON="never").returncode == 0)
         check_gate(r)
+        check_hook(r, args.source)
     print("the action does what it says")
 
 
