@@ -244,4 +244,5 @@ def main():
     return 1 if FAULTS else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -89,12 +89,16 @@ def bad_values(schema):
         yield "perhaps"
 
 
+def operations_of(program):
+    schema = subprocess.run([program, "help", "--schema"], capture_output=True, text=True, check=True)
+    return {op["name"]: op for op in json.loads(schema.stdout)}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     program = parser.parse_args().program
-    schema = subprocess.run([program, "help", "--schema"], capture_output=True, text=True, check=True)
-    operations = {op["name"]: op for op in json.loads(schema.stdout)}
+    operations = operations_of(program)
     passed = failed = 0
     for verb, op in operations.items():
         if not op["batch"]:
@@ -131,4 +135,5 @@ def main():
     return 1 if failed else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
