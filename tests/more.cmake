@@ -87,6 +87,21 @@ if(ECO_LINT)
 endif()
 
 if(TARGET ecocompute)
+  # what the protocols say, exactly, and what holds for all of it; a foreign number must be found
+  set(golden ${CMAKE_CURRENT_SOURCE_DIR}/golden)
+  set(without)
+  if(NOT ECO_AUDIT_BUILT)
+    set(without --without=audit)
+  endif()
+  add_test(NAME golden/scenarios COMMAND ${python} ${golden}/golden.py
+           --program $<TARGET_FILE:ecocompute> ${without})
+  add_test(NAME golden/properties COMMAND ${python} ${golden}/properties.py
+           --program $<TARGET_FILE:ecocompute> ${without})
+  add_test(NAME golden/injected COMMAND ${python} ${golden}/properties.py
+           --program $<TARGET_FILE:ecocompute> ${without} --first 12 --inject 271.828)
+  set_tests_properties(golden/scenarios golden/properties golden/injected
+                       PROPERTIES LABELS cli TIMEOUT 300)
+
   # argv and JSON agree, in answers and in errors
   add_test(NAME sync/argv-json COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/sync/sync.py
            --program $<TARGET_FILE:ecocompute>)

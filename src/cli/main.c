@@ -111,13 +111,26 @@ static void to_ascii(struct eco_buf *b)
     *b = out;
 }
 
-static const char html_head[] =
-    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>ecocompute</title>\n"
-    "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 "
-    "1rem}"
-    "td,th{padding:.2rem .6rem;text-align:left}.num{text-align:right}.good{color:#0a6640}"
-    ".warn{color:#8a5a00}.bad{color:#a11}.quiet{color:#555}pre{overflow:auto}</style></"
-    "head><body>\n";
+static const char html_style[] =
+    "<style>:root{color-scheme:light dark}body{font:16px/1.55 system-ui,sans-serif;max-width:62rem;"
+    "margin:2rem auto;padding:0 1rem;color:CanvasText;background:Canvas}h2{font-size:1.1rem;"
+    "margin:1.6rem 0 .4rem;border-bottom:1px solid color-mix(in srgb,CanvasText 20%,Canvas)}"
+    "p{margin:.35rem 0}ul{margin:.2rem 0;padding-left:1.1rem}li{margin:.15rem 0}.verdict{font-size:"
+    "1.12rem;margin:.8rem 0 .3rem}table{border-collapse:collapse;font-size:.92rem;margin:.4rem 0;"
+    "display:block;overflow-x:auto}td,th{padding:.25rem .7rem;text-align:left;border-bottom:1px "
+    "solid color-mix(in srgb,CanvasText 15%,Canvas);white-space:nowrap}td.num,th.num{text-align:"
+    "right}.key{font-weight:600;margin-right:.4rem}.good{color:light-dark(#0a6640,#5fd39b)}"
+    ".warn{color:light-dark(#8a5a00,#f0b34a)}.bad{color:light-dark(#a11,#ff8a80)}.quiet{color:"
+    "light-dark(#555,#aaa)}pre{overflow:auto;line-height:1.2}code{overflow-wrap:anywhere}</style>";
+
+static void html_head(enum eco_lang lang, struct eco_buf *out)
+{
+    eco_buf_printf(out,
+                   "<!doctype html>\n<html lang=\"%s\"><head><meta charset=\"utf-8\">"
+                   "<meta name=\"viewport\" content=\"width=device-width\">"
+                   "<title>ecocompute</title>\n%s</head><body>\n",
+                   lang == ECO_LANG_ZH ? "zh" : "en", html_style);
+}
 
 static void render(const struct eco_op *op, const void *result, const struct cli_options *o,
                    const struct eco_ctx *ctx, struct eco_buf *out)
@@ -141,7 +154,7 @@ static void render(const struct eco_op *op, const void *result, const struct cli
         eco_doc_init(&doc, ECO_DOC_MARKDOWN, out, arena, o->width);
         break;
     case CLI_HTML:
-        eco_buf_puts(out, html_head);
+        html_head(ctx->lang, out);
         eco_doc_init(&doc, ECO_DOC_HTML, out, arena, o->width);
         break;
     }

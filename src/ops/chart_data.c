@@ -3,6 +3,7 @@
 #include "base/num.h"
 #include "dataset/dataset.h"
 #include "dataset/predictor_default.h"
+#include "texts.h"
 
 #include <math.h>
 #include <string.h>
@@ -85,17 +86,15 @@ int eco_chart_data_crossover(struct eco_question *q, const struct eco_answer *a,
 {
     const struct eco_predict_answer *c = &a->change;
     memset(out, 0, sizeof(*out));
-    out->title =
-        eco_step_fmt(q->ctx, "%s on %s", eco_precision_name(a->precision), eco_step_where(q));
+    out->title = eco_step_fmt(q->ctx, TX(q->ctx, chart_title), eco_precision_name(a->precision),
+                              eco_step_where(q));
     out->subtitle = q->batch == 1
-                        ? "change in energy per token against 16 bit, by model size"
-                        : eco_step_fmt(q->ctx,
-                                       "change in energy per token against 16 bit, by model "
-                                       "size, batch %g",
-                                       q->batch);
-    out->source = eco_step_fmt(q->ctx, "%s; %d measured pairs of grades A to C; GPU board power",
-                               eco_basis_name(c->basis), c->n_points);
-    out->crossover_b = c->crossover.have ? c->crossover.median : (double)NAN;
+                        ? TX(q->ctx, chart_subtitle)
+                        : eco_step_fmt(q->ctx, TX(q->ctx, chart_subtitle_batch), q->batch);
+    out->source = eco_step_fmt(q->ctx, TX(q->ctx, chart_source),
+                               eco_word(q->ctx->lang, eco_basis_name(c->basis)), c->n_points);
+    bool told = c->crossover.have && c->crossover.median <= ECO_CROSSOVER_SHOWN_B;
+    out->crossover_b = told ? c->crossover.median : (double)NAN;
     out->point_b = eco_step_query(q, a->precision).params_total_b;
     out->point_pct = c->delta_pct.median;
     out->point_lo_pct = c->delta_pct.lo95;

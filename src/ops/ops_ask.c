@@ -305,6 +305,18 @@ static bool has_chinese(const char *text)
     return false;
 }
 
+/* "Why is this so hungry?" without a figure to judge: the estimate says what this precision costs
+ * there and why, which diagnose could not. */
+static const struct eco_op *operation_of(const struct eco_query *q)
+{
+    bool seen = eco_query_has(q, ECO_QUERY_THROUGHPUT) || eco_query_has(q, ECO_QUERY_POWER_W) ||
+                eco_query_has(q, ECO_QUERY_ENERGY);
+    bool named = q->precision_exact != ECO_PREC_NONE;
+    return q->op == ECO_QUERY_DIAGNOSE && !seen && named && has_model(q)
+               ? eco_op_find("estimate")
+               : eco_op_find(eco_query_op_name(q->op));
+}
+
 int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
 {
     const struct eco_args_ask *given = args;
@@ -322,7 +334,7 @@ int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_
     if (rc) {
         return rc;
     }
-    a->op = eco_op_find(eco_query_op_name(a->q.op));
+    a->op = operation_of(&a->q);
     *out = (struct eco_res_ask){.lang = ctx->lang == ECO_LANG_ZH ? "zh" : "en",
                                 .operation = eco_query_op_name(a->q.op),
                                 .not_understood = missed(ctx, &a->q)};

@@ -9,11 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool own_data(const struct eco_answer *a)
-{
-    return a->baseline || a->change.n_card > 0 || a->change.n_precision > 0;
-}
-
 #define MAX_COMPARED 40
 
 static const enum eco_precision usual_precisions[] = {ECO_PREC_FP16,      ECO_PREC_NF4,
@@ -84,7 +79,7 @@ static void fill_compare_row(struct eco_question *q, const struct eco_answer *a,
         .basis = eco_basis_name(c->basis),
         .confidence = eco_confidence_name(c->confidence),
         .rows = a->baseline ? 0 : c->n_card,
-        .mood = eco_step_mood(q, c->basis, trap, eco_some(excess), own_data(a))};
+        .mood = eco_step_mood(q, c->basis, trap, eco_some(excess), eco_step_own_data(q, a))};
     struct eco_quality quality;
     eco_step_quality(q, a->precision, &quality);
     row->quality_loss_pct = quality.loss_pct;

@@ -130,7 +130,7 @@ static void compare_options(struct eco_question *q, const struct eco_answer *now
         const struct eco_res_cost_option *peer =
             rows[i].batch == rows[1].batch ? &rows[1] : &rows[i];
         double excess = 100.0 * (rows[i].j_per_1k / peer->j_per_1k - 1.0);
-        bool own = now->baseline || now->change.n_card > 0 || now->change.n_precision > 0;
+        bool own = eco_step_own_data(q, now);
         rows[i].efficiency_pct = eco_num_round(100.0 * best / rows[i].j_per_1k, 0);
         rows[i].mood =
             i == 0 ? eco_step_mood(q, now->change.basis, trap, eco_some(excess), own) : "Green";

@@ -281,7 +281,7 @@ static const char *mood_of(struct eco_question *q, const struct eco_answer *a,
     double now = out->j_per_1k.have ? out->j_per_1k.v : out->expect_j_per_1k.v;
     double excess = a->have_energy ? 100.0 * (now / a->fp16.j_per_1k.median - 1.0) : (double)NAN;
     return eco_step_mood(q, lost ? ECO_BASIS_UNAVAILABLE : a->change.basis, trap, eco_some(excess),
-                         a->baseline || a->change.n_card > 0 || a->change.n_precision > 0);
+                         eco_step_own_data(q, a));
 }
 
 static int explain(struct eco_question *q, const struct eco_answer *a, const struct eco_diagnose *d,

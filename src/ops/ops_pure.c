@@ -11,11 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool own_data(const struct eco_answer *a)
-{
-    return a->baseline || a->change.n_card > 0 || a->change.n_precision > 0;
-}
-
 /* The headline figures of the change. */
 static void fill_change(struct eco_question *q, const struct eco_answer *a,
                         struct eco_res_estimate *out)
@@ -105,8 +100,8 @@ int eco_step_estimate(struct eco_question *q, struct eco_res_estimate *out, stru
     out->calibration = "ecocompute";
     out->verdict = eco_step_verdict(q, &a);
     out->reason = eco_step_reason(q, &a);
-    out->mood =
-        eco_step_mood(q, a.change.basis, trap, eco_some(above > 0 ? above : 0.0), own_data(&a));
+    out->mood = eco_step_mood(q, a.change.basis, trap, eco_some(above > 0 ? above : 0.0),
+                              eco_step_own_data(q, &a));
     out->energy = eco_step_energy(q, &a);
     out->latency = eco_step_latency(q, &a);
     out->power_w = eco_step_implied_power(q, &a);

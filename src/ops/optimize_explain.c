@@ -154,7 +154,7 @@ static void moods(struct eco_question *q, const struct eco_answer *a, bool trap,
 {
     struct eco_res_config *best = (struct eco_res_config *)(uintptr_t)out->recommended;
     struct eco_res_config *alt = (struct eco_res_config *)(uintptr_t)out->alternatives.items;
-    bool own = a->baseline || a->change.n_card > 0 || a->change.n_precision > 0;
+    bool own = eco_step_own_data(q, a);
     best->mood = out->mood = eco_step_mood(q, a->change.basis, trap, eco_some(0.0), own);
     for (size_t i = 0; i < out->alternatives.n; i++) {
         double excess =

@@ -99,8 +99,10 @@ void eco_step_price_alerts(struct eco_list *alerts, struct eco_opt month_usd);
 struct eco_list eco_step_pitfalls(struct eco_question *q, const struct eco_list *told);
 /**
  * The mood's word. `excess_pct`: energy above the best choice that was looked at, 0 for the best;
- * `own_data`: any measured pair of this card or precision stands behind the answer.
+ * `own_data`: see eco_step_own_data.
  */
+/** Is anything of this card, or on its vendor's cards of this precision, behind the answer? */
+bool eco_step_own_data(const struct eco_question *q, const struct eco_answer *a);
 const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bool trap,
                           struct eco_opt excess_pct, bool own_data);
 /** The measured rows of this precision that are closest to the question; eco_res_evidence. */

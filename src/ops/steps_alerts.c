@@ -234,6 +234,12 @@ struct eco_list eco_step_pitfalls(struct eco_question *q, const struct eco_list 
     return (struct eco_list){rows, n};
 }
 
+bool eco_step_own_data(const struct eco_question *q, const struct eco_answer *a)
+{
+    bool measured_vendor = strcmp(eco_arch_vendor(q->arch), "nvidia") == 0;
+    return a->change.n_card > 0 || (measured_vendor && (a->baseline || a->change.n_precision > 0));
+}
+
 const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bool trap,
                           struct eco_opt excess_pct, bool own_data)
 {

@@ -11,9 +11,13 @@
 static void chart(struct eco_doc *d, const void *data)
 {
     struct eco_buf b = ECO_BUF_INIT;
+    const struct eco_chart_legend legend = {TX(d, legend_many), TX(d, legend_one),
+                                            TX(d, legend_median), TX(d, legend_band),
+                                            TX(d, legend_crossover)};
     struct eco_chart_text_style style = {.width = d->width > 76 ? 76 : d->width,
                                          .height = 16,
                                          .ascii = d->ascii,
+                                         .legend = &legend,
                                          .color = d->color && d->kind == ECO_DOC_TEXT};
     if (data && eco_chart_text_crossover(data, &style, &b, NULL) == 0) {
         eco_doc_pre(d, eco_buf_str(&b));
@@ -23,7 +27,7 @@ static void chart(struct eco_doc *d, const void *data)
 
 static enum eco_tone tone_of(const char *recommendation)
 {
-    if (strcmp(recommendation, "quantize") == 0) {
+    if (strcmp(recommendation, "quantize") == 0 || strcmp(recommendation, "baseline") == 0) {
         return ECO_TONE_GOOD;
     }
     return strcmp(recommendation, "do_not_quantize") == 0 ? ECO_TONE_BAD : ECO_TONE_WARN;

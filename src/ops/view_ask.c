@@ -76,10 +76,10 @@ void eco_view_ask(struct eco_doc *d, const void *result)
         d->preface = understood; /* the mood and the traps come before anything else */
         d->preface_data = r;
     } else {
+        if (d->persona == ECO_PERSONA_LOBSTER && r->problem) {
+            eco_doc_verdict(d, ECO_TONE_QUIET, "%s", TX(d, mood_gray));
+        }
         understood(d, r);
-    }
-    if (r->problem && d->persona == ECO_PERSONA_LOBSTER && !answered) {
-        eco_doc_verdict(d, ECO_TONE_QUIET, "%s", TX(d, mood_gray));
     }
     if (r->problem && !(answered && d->persona == ECO_PERSONA_LOBSTER)) {
         eco_doc_text(d, ECO_TONE_WARN, "%s", r->problem);

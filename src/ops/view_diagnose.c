@@ -133,12 +133,14 @@ void eco_view_diagnose(struct eco_doc *d, const void *result)
 {
     const struct eco_res_diagnose *r = result;
     bool fine = strcmp(r->pattern, "as-expected") == 0;
-    struct eco_view_opening o = {.mood = r->mood,
-                                 .alerts = &r->alerts,
-                                 .bill = r->cost,
-                                 .input = &r->input,
-                                 .verdict = r->verdict,
-                                 .tone = fine ? ECO_TONE_GOOD : ECO_TONE_WARN};
+    struct eco_view_opening o = {
+        .mood = r->mood,
+        .alerts = &r->alerts,
+        .bill = r->cost,
+        .input = &r->input,
+        .verdict = r->verdict,
+        .no_bill = strcmp(r->pattern, "impossible") == 0 ? TX(d, lobster_impossible) : NULL,
+        .tone = fine ? ECO_TONE_GOOD : ECO_TONE_WARN};
     eco_view_open(d, &o);
     diagnosis(d, r);
     evidence(d, r);

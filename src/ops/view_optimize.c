@@ -165,6 +165,7 @@ void eco_view_optimize(struct eco_doc *d, const void *result)
                                  .input = &r->input,
                                  .precision = r->recommended ? r->recommended->precision : NULL,
                                  .verdict = r->verdict,
+                                 .no_bill = r->recommended ? NULL : TX(d, lobster_nothing_runs),
                                  .tone = r->recommended ? ECO_TONE_GOOD : ECO_TONE_BAD};
     eco_view_open(d, &o);
     eco_doc_text(d, ECO_TONE_PLAIN, TX(d, o_found), (long long)r->feasible_count,

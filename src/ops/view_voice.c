@@ -179,7 +179,7 @@ void eco_view_open(struct eco_doc *d, const struct eco_view_opening *o)
     if (o->reason) {
         eco_doc_text(d, ECO_TONE_PLAIN, TX(d, because), o->reason);
     }
-    if (strcmp(mood, "Green") == 0 && !eco_view_is_trapped(o->alerts)) {
+    if (strcmp(mood, "Green") == 0 && o->tone == ECO_TONE_GOOD) {
         eco_doc_text(d, ECO_TONE_GOOD, "%s", TX(d, lobster_chose_well));
     }
     lobster_bill(d, o);

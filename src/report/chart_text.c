@@ -239,9 +239,19 @@ static void put_x_axis(const struct grid *g, struct eco_buf *out)
     eco_buf_putc(out, '\n');
 }
 
-static void put_legend(const struct grid *g, const struct eco_chart_crossover *c,
-                       struct eco_buf *out, size_t width)
+static void put_entry(struct eco_buf *out, const struct grid *g, const char *ascii,
+                      const char *sign, const char *words)
 {
+    eco_buf_printf(out, "%s %s   ", g->ascii ? ascii : sign, words);
+}
+
+static void put_legend(const struct grid *g, const struct eco_chart_crossover *c,
+                       const struct eco_chart_legend *words, struct eco_buf *out, size_t width)
+{
+    static const struct eco_chart_legend english = {"measured, n >= 2", "measured, n = 1",
+                                                    "median (broken: not measured)", "80 % band",
+                                                    "crossover"};
+    const struct eco_chart_legend *w = words ? words : &english;
     struct eco_buf text = ECO_BUF_INIT;
     char label[ECO_CHART_LABEL];
     bool many = false, single = false;
@@ -255,18 +265,16 @@ static void put_legend(const struct grid *g, const struct eco_chart_crossover *c
                        c->point_label ? c->point_label : "your model", label);
     }
     if (many)
-        eco_buf_puts(&text, g->ascii ? "@ measured, n >= 2   "
-                                     : "\xe2\x97\x8f measured, n "
-                                       "\xe2\x89\xa5 2   ");
+        put_entry(&text, g, "@", "\xe2\x97\x8f", w->many);
     if (single)
-        eco_buf_puts(&text, g->ascii ? "o measured, n = 1   " : "\xe2\x97\x8b measured, n = 1   ");
-    if (c->curve_count > 1)
-        eco_buf_puts(&text, g->ascii ? "* median (broken: not measured)   . 80 % band   "
-                                     : "\xe2\x94\x81 median (broken: not measured)   "
-                                       "\xe2\x94\x88 80 % band   ");
+        put_entry(&text, g, "o", "\xe2\x97\x8b", w->one);
+    if (c->curve_count > 1) {
+        put_entry(&text, g, "*", "\xe2\x94\x81", w->median);
+        put_entry(&text, g, ".", "\xe2\x94\x88", w->band);
+    }
     if (!isnan(c->crossover_b)) {
         eco_chart_label_size(c->crossover_b, label);
-        eco_buf_printf(&text, "%s crossover %s", g->ascii ? ":" : "\xe2\x94\x8a", label);
+        eco_buf_printf(&text, "%s %s %s", g->ascii ? ":" : "\xe2\x94\x8a", w->crossover, label);
     }
     eco_text_wrap(out, eco_buf_str(&text), width, 0, g->ascii);
     eco_buf_done(&text);
@@ -324,7 +332,7 @@ int eco_chart_text_crossover(const struct eco_chart_crossover *c,
     put_heading(out, c->title, c->subtitle, width, style);
     put_grid(&g, out);
     put_x_axis(&g, out);
-    put_legend(&g, c, out, (size_t)width);
+    put_legend(&g, c, style->legend, out, (size_t)width);
     if (c->source)
         eco_text_wrap(out, c->source, (size_t)width, 0, g.ascii);
     eco_arena_done(&arena);

@@ -16,9 +16,16 @@
 #define ECO_CHART_MIN_HEIGHT 8
 #define ECO_CHART_MAX_HEIGHT 100
 
+/** The legend's words, for other languages than English. */
+struct eco_chart_legend {
+    const char *many, *one; /* "measured, n >= 2", "measured, n = 1" */
+    const char *median, *band, *crossover;
+};
+
 struct eco_chart_text_style {
     int width, height; /* columns and rows of the whole chart; 0: 72 and 18 */
     bool ascii, color;
+    const struct eco_chart_legend *legend; /* NULL: English */
 };
 
 int eco_chart_text_crossover(const struct eco_chart_crossover *c,
