@@ -289,7 +289,9 @@ static void scan(struct eco_power_set *set, const struct eco_power_backend *b, c
     struct stat devices[MAX_HWMON], now;
     size_t n_devices = 0, before = set->count;
     const char *root = set->options.sysfs ? set->options.sysfs : "/sys";
-    for (int i = 0; i < MAX_HWMON; i++) {
+    snprintf(path, sizeof(path), "%.250s/class/hwmon", root);
+    int most = access(path, F_OK) == 0 ? MAX_HWMON : 0; /* not 64 questions where there is nothing */
+    for (int i = 0; i < most; i++) {
         snprintf(dir, sizeof(dir), "%.250s/class/hwmon/hwmon%d", root, i);
         snprintf(path, sizeof(path), "%s/name", dir);
         if (!eco_power_first_line(path, name, sizeof(name)) || !is_one_of(name, drivers)) {

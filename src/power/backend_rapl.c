@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MAX_ZONES 64
 #define PATH_BYTES 600
 #define MAX_COUNTERS 2
 #define COUNTS_OF_RANGE 4294967295.0 /* max_energy_range_uj is 2^32 - 1 counts */
@@ -196,7 +197,8 @@ static int find(struct eco_power_set *set, const char *extra, struct eco_err *er
     snprintf(base, sizeof(base), "%s/class/powercap",
              set->options.sysfs ? set->options.sysfs : "/sys");
     /* in order of their numbers, which readdir does not keep */
-    for (int i = 0; i < 64; i++) {
+    int most = access(base, F_OK) == 0 ? MAX_ZONES : 0;
+    for (int i = 0; i < most; i++) {
         snprintf(zone, sizeof(zone), "intel-rapl:%d", i);
         snprintf(path, sizeof(path), "%s/%s", base, zone);
         if (access(path, F_OK) == 0) {

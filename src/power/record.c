@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define MAX_ROWS 10000000u
+#define MAX_T_S 9e9     /* seconds that 64 bits of nanoseconds hold; seconds since 1970 fit */
+#define MAX_POWER_W 1e9 /* over it a reading is no power of a machine */
 
 static int push(struct eco_record_table *t, size_t *cap, double t_s, double w, const char *name,
                 long line, struct eco_err *err)
@@ -17,6 +19,10 @@ static int push(struct eco_record_table *t, size_t *cap, double t_s, double w, c
     if (t->n && t_s < t->t_s[t->n - 1]) {
         return eco_err_set_at(err, ECO_E_CONTENT, "power", line, 0,
                               "'%.100s' line %ld: time goes back", name, line);
+    }
+    if (!(fabs(t_s) <= MAX_T_S) || !(fabs(w) <= MAX_POWER_W)) {
+        return eco_err_set_at(err, ECO_E_CONTENT, "power", line, 0,
+                              "'%.100s' line %ld: %g W at %g s cannot be true", name, line, w, t_s);
     }
     if (t->n == MAX_ROWS) {
         return eco_err_set(err, ECO_E_TOO_LARGE, "power", "'%.100s' has over %u rows", name,

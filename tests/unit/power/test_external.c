@@ -163,6 +163,9 @@ static void test_tables(void **state)
     assert_int_equal(read_text("t_s,power_w\n0,1\n2,1\n1,1\n", NULL, &t, &err), ECO_E_CONTENT);
     assert_int_equal(err.line, 4);
     assert_int_equal(read_text("t_s,power_w\n0,1\n1,x\n", NULL, &t, &err), ECO_E_CONTENT);
+    assert_int_equal(read_text("t_s,power_w\n0,1\n1e300,1\n", NULL, &t, &err), ECO_E_CONTENT);
+    assert_int_equal(read_text("t_s,power_w\n0,1\n1,1e308\n", NULL, &t, &err), ECO_E_CONTENT);
+    assert_int_equal(err.line, 3);
     assert_int_equal(read_text("time,power_w\n0,1\n", NULL, &t, &err), ECO_E_CONTENT);
     assert_int_equal(read_text("t_s,a\n0,1\n", NULL, &t, &err), ECO_E_UNKNOWN_NAME);
     assert_int_equal(read_text("t_s,power_w\n0,1\n", NULL, &t, &err), ECO_E_CONTENT);
