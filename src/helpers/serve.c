@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "ops/args.h"
+#include "ops/power_export.h"
 #include "serve_parts.h"
 
 #include <errno.h>
@@ -149,23 +150,30 @@ static int run(const struct eco_args_serve *args, struct eco_arena *arena, struc
         rc = eco_err_set(err, ECO_E_INVALID, "token_file",
                          "'token_file': the token must have at least %d characters", TOKEN_MIN);
     }
+    struct eco_power_export *power = NULL;
+    if (rc == 0 && args->export_power) {
+        rc = eco_power_export_new(args->nvml_library, args->sysfs, getenv("CUDA_VISIBLE_DEVICES"),
+                                  &power, err);
+    }
     const struct eco_server_options o = {.rate_per_min = args->rate_limit,
                                          .trust_proxy = args->trust_proxy,
                                          .web_dir = args->web,
                                          .token = token,
                                          .origins = args->origins.v,
-                                         .n_origins = args->origins.n};
+                                         .n_origins = args->origins.n,
+                                         .more_metrics = power ? eco_power_export_text : NULL,
+                                         .more_metrics_to = power};
     rc = rc ? rc : eco_server_new(&o, &s.server, err);
-    if (rc) {
-        return rc;
+    if (rc == 0) {
+        serve_conns_init(&s.conns);
+        pthread_mutex_init(&s.workers_lock, NULL);
+        raise_file_limit(args->connections);
+        rc = serve(&s, cert, key, err);
+        serve_workers_done(&s);
+        serve_conns_done(&s.conns);
     }
-    serve_conns_init(&s.conns);
-    pthread_mutex_init(&s.workers_lock, NULL);
-    raise_file_limit(args->connections);
-    rc = serve(&s, cert, key, err);
-    serve_workers_done(&s);
-    serve_conns_done(&s.conns);
     eco_server_free(s.server);
+    eco_power_export_free(power);
     return rc;
 }
 
