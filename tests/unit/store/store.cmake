@@ -1,0 +1,15 @@
+# The store's tests: one suite, run on SQLite and, where its server is installed, on PostgreSQL.
+if(TARGET eco_store)
+  add_executable(test_store ${CMAKE_CURRENT_LIST_DIR}/test_store.c)
+  eco_flags(test_store)
+  target_include_directories(test_store PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit)
+  # the report's rules and the published curves, as the services give them to the store
+  target_link_libraries(test_store PRIVATE eco_store eco_report eco_dataset cmocka m
+                        ${CMAKE_DL_LIBS})
+  target_compile_definitions(test_store PRIVATE ECO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  add_test(NAME store/sqlite COMMAND test_store)
+  add_test(NAME store/postgresql COMMAND ${CMAKE_CURRENT_LIST_DIR}/postgres.sh
+           $<TARGET_FILE:test_store>)
+  set_tests_properties(store/sqlite store/postgresql PROPERTIES LABELS unit TIMEOUT 300
+                       SKIP_RETURN_CODE 77)
+endif()
