@@ -16,6 +16,7 @@ struct eco_backend_ctx {
     struct eco_act act; /* prepared activations, room for `tokens` of the widest matrix */
     float *scores;      /* [threads][context] */
     float *inv_freq;    /* [rope dims / 2] */
+    float magnitude;    /* of cosine and sine */
     float *angle;       /* [tokens][rope dims / 2][2]: cosine, sine of the pass's positions */
     int context;
 };
@@ -85,6 +86,7 @@ static int cpu_open(struct eco_backend_ctx **out, const struct eco_shape *s,
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
     eco_engine_rope_frequencies(&s->rope, b->inv_freq);
+    b->magnitude = eco_engine_rope_magnitude(&s->rope);
     *out = b;
     return 0;
 }
@@ -277,8 +279,8 @@ static void cpu_begin(struct eco_backend_ctx *b, const struct eco_rope *r,
     for (int i = 0; i < t->n; i++) {
         for (int k = 0; k < r->dims / 2; k++) {
             float angle = (float)t->pos[i] * b->inv_freq[k];
-            *out++ = cosf(angle);
-            *out++ = sinf(angle);
+            *out++ = b->magnitude * cosf(angle);
+            *out++ = b->magnitude * sinf(angle);
         }
     }
 }

@@ -221,6 +221,7 @@ static int load(struct eco_decoder *e, const struct eco_engine_options *o, struc
         return rc;
     }
     e->f.shape = e->opened.shape;
+    e->f.shape.rope.beyond = (double)p.context > e->f.shape.rope.original_context;
     e->batch = p.batch;
     e->context = p.context;
     rc = eco_engine_pool_new(p.threads, o->pin, &e->pool, err);

@@ -43,20 +43,61 @@ struct eco_slot eco_engine_slot(const struct eco_shape *s, enum eco_role role, i
     return t;
 }
 
-void eco_engine_rope_frequencies(const struct eco_rope *r, float *inv_freq)
+/* Llama 3.1: long waves are slowed by `factor`, short ones kept, a ramp between. */
+static double llama3_frequency(const struct eco_rope *r, double f)
 {
     const double two_pi = 6.283185307179586;
+    double turns = r->original_context * f / two_pi;
+    double ramp = (turns - r->low_factor) / (r->high_factor - r->low_factor);
+    ramp = ramp < 0.0 ? 0.0 : ramp > 1.0 ? 1.0 : ramp;
+    return (1.0 - ramp) * f / r->factor + ramp * f;
+}
+
+/* YaRN, equations 17 to 23: the pair whose wave makes `turns` turns in the original context. */
+static double yarn_pair(const struct eco_rope *r, double turns)
+{
+    const double two_pi = 6.283185307179586;
+    return r->dims * log(r->original_context / (turns * two_pi)) / (2.0 * log(r->theta));
+}
+
+/* Pairs of `beta_fast` turns and more keep their frequency, of `beta_slow` and fewer are slowed. */
+static double yarn_frequency(const struct eco_rope *r, int i, double f)
+{
+    double low = floor(yarn_pair(r, r->beta_fast)), high = ceil(yarn_pair(r, r->beta_slow));
+    low = low > 0.0 ? low : 0.0;
+    high = high < r->dims - 1 ? high : r->dims - 1;
+    double ramp = (i - low) / (high > low ? high - low : 0.001);
+    ramp = ramp < 0.0 ? 0.0 : ramp > 1.0 ? 1.0 : ramp;
+    return ramp * f / r->factor + (1.0 - ramp) * f;
+}
+
+float eco_engine_rope_magnitude(const struct eco_rope *r)
+{
+    double by = r->attention_factor;
+    if (by > 0.0 && (r->kind == ECO_ROPE_YARN || r->kind == ECO_ROPE_LONGROPE)) {
+        return (float)by;
+    }
+    if (r->kind == ECO_ROPE_YARN && r->factor > 1.0) {
+        return (float)(0.1 * log(r->factor) + 1.0);
+    }
+    if (r->kind == ECO_ROPE_LONGROPE && r->factor > 1.0) {
+        return (float)sqrt(1.0 + log(r->factor) / log(r->original_context));
+    }
+    return 1.0f;
+}
+
+void eco_engine_rope_frequencies(const struct eco_rope *r, float *inv_freq)
+{
     for (int i = 0; i < r->dims / 2; i++) {
         double f = pow(r->theta, -2.0 * i / r->dims);
         if (r->kind == ECO_ROPE_LINEAR) {
             f /= r->factor;
         } else if (r->kind == ECO_ROPE_LLAMA3) {
-            /* Llama 3.1: long waves are slowed by `factor`, short ones kept, a ramp between. */
-            double wave = two_pi / f;
-            double ramp =
-                (r->original_context / wave - r->low_factor) / (r->high_factor - r->low_factor);
-            ramp = ramp < 0.0 ? 0.0 : ramp > 1.0 ? 1.0 : ramp;
-            f = (1.0 - ramp) * f / r->factor + ramp * f;
+            f = llama3_frequency(r, f);
+        } else if (r->kind == ECO_ROPE_YARN) {
+            f = yarn_frequency(r, i, f);
+        } else if (r->kind == ECO_ROPE_LONGROPE) {
+            f /= (double)(r->beyond ? r->long_factor : r->short_factor)[i];
         }
         if (r->factors) {
             float by;
@@ -73,6 +114,22 @@ static int in_range(const char *name, int v, int lo, int hi, struct eco_err *err
                ? 0
                : eco_err_set(err, ECO_E_CONTENT, name, "'%s' is %d: the engine takes %d to %d",
                              name, v, lo, hi);
+}
+
+static int check_scaling(const struct eco_rope *r, struct eco_err *err)
+{
+    bool long_kind = r->kind == ECO_ROPE_YARN || r->kind == ECO_ROPE_LONGROPE;
+    bool ok = !long_kind || (r->original_context > 1.0 && r->original_context < 1e9);
+    if (r->kind == ECO_ROPE_YARN) {
+        ok = ok && r->beta_fast > r->beta_slow && r->beta_slow > 0.0;
+    }
+    for (int i = 0; ok && r->kind == ECO_ROPE_LONGROPE && i < r->dims / 2; i++) {
+        ok = r->dims / 2 <= ECO_LONGROPE_MAX && r->short_factor[i] > 0.0f &&
+             r->long_factor[i] > 0.0f;
+    }
+    return ok ? 0
+              : eco_err_set(err, ECO_E_CONTENT, "rope",
+                            "the constants of the rope scaling are out of range");
 }
 
 int eco_engine_shape_check(struct eco_shape *s, struct eco_err *err)
@@ -99,6 +156,10 @@ int eco_engine_shape_check(struct eco_shape *s, struct eco_err *err)
     if (!(s->rope.theta > 1.0) || !(s->norm_eps > 0.0f) || (scaled && !(s->rope.factor > 0.0)) ||
         (s->rope.kind == ECO_ROPE_LLAMA3 && !(s->rope.high_factor > s->rope.low_factor))) {
         return eco_err_set(err, ECO_E_CONTENT, "rope", "rope or norm constants are out of range");
+    }
+    int rc = check_scaling(&s->rope, err);
+    if (rc) {
+        return rc;
     }
     s->max_context = s->max_context > 0 ? s->max_context : DEFAULT_CONTEXT;
     s->window_every = s->window_every > 0 ? s->window_every : 1;

@@ -12,7 +12,15 @@
 
 #include <stdbool.h>
 
-enum eco_rope_kind { ECO_ROPE_PLAIN = 0, ECO_ROPE_LINEAR, ECO_ROPE_LLAMA3 };
+#define ECO_LONGROPE_MAX 128 /* factors: half the rotated dimensions */
+
+enum eco_rope_kind {
+    ECO_ROPE_PLAIN = 0,
+    ECO_ROPE_LINEAR,
+    ECO_ROPE_LLAMA3,
+    ECO_ROPE_YARN,    /* Peng et al. 2023 */
+    ECO_ROPE_LONGROPE /* Ding et al. 2024: Phi-3's long contexts */
+};
 
 struct eco_rope {
     double theta;
@@ -20,6 +28,10 @@ struct eco_rope {
     enum eco_rope_kind kind;
     double factor, low_factor, high_factor;
     double original_context;
+    double beta_fast, beta_slow; /* yarn: turns within the original context */
+    double attention_factor;     /* of cosine and sine; 0: as the kind defines it */
+    float short_factor[ECO_LONGROPE_MAX], long_factor[ECO_LONGROPE_MAX];
+    bool beyond; /* longrope: the context is longer than the original, the long factors count */
     const void *factors; /* [dims / 2] floats that divide the frequencies, or NULL */
     bool interleaved;    /* pairs (2i, 2i + 1) as in GGUF's llama; else (i, i + dims / 2) */
 };
@@ -84,6 +96,8 @@ int eco_engine_shape_from_config(const char *file, const struct eco_json *root,
                                  struct eco_shape *out, struct eco_err *err);
 /** Whole numbers in range, heads that divide, a context that fits; fills defaults. */
 int eco_engine_shape_check(struct eco_shape *s, struct eco_err *err);
+/** What cosine and sine are multiplied by: 1 but for yarn and longrope. */
+float eco_engine_rope_magnitude(const struct eco_rope *r);
 /** Inverse frequencies [dims / 2] of the rotation, after scaling. */
 void eco_engine_rope_frequencies(const struct eco_rope *r, float *inv_freq);
 

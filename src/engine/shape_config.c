@@ -55,6 +55,49 @@ static bool get_bool(const struct eco_json *o, const char *key, bool otherwise)
     return otherwise;
 }
 
+/* A list of dims / 2 numbers. */
+static bool read_factors(const struct eco_json *scaling, const char *key, int n, float *out)
+{
+    const struct eco_json *list = eco_json_get(scaling, key);
+    if (!list || list->type != ECO_JSON_ARRAY || n > ECO_LONGROPE_MAX ||
+        list->count != (uint32_t)n) {
+        return false;
+    }
+    for (const struct eco_json *v = list->child; v; v = v->next) {
+        *out++ = v->type == ECO_JSON_NUMBER ? (float)v->num : 0.0f; /* 0 is refused later */
+    }
+    return true;
+}
+
+/* Phi-3's: the original context stands beside the list, its factor is what the context grew by. */
+static int read_longrope(const char *file, const struct eco_json *root,
+                         const struct eco_json *scaling, struct eco_rope *r, struct eco_err *err)
+{
+    double context = get_num(root, "max_position_embeddings", 0.0);
+    r->kind = ECO_ROPE_LONGROPE;
+    r->original_context = get_num(scaling, "original_max_position_embeddings",
+                                  get_num(root, "original_max_position_embeddings", context));
+    r->factor =
+        get_num(scaling, "factor", r->original_context > 0.0 ? context / r->original_context : 0.0);
+    if (!read_factors(scaling, "short_factor", r->dims / 2, r->short_factor) ||
+        !read_factors(scaling, "long_factor", r->dims / 2, r->long_factor)) {
+        return eco_err_set(err, ECO_E_CONTENT, file,
+                           "rope scaling 'longrope' needs lists of %d short and long factors",
+                           r->dims / 2);
+    }
+    return 0;
+}
+
+static void read_yarn(const struct eco_json *root, const struct eco_json *scaling,
+                      struct eco_rope *r)
+{
+    double context = get_num(root, "max_position_embeddings", 0.0);
+    r->kind = ECO_ROPE_YARN;
+    r->original_context = get_num(scaling, "original_max_position_embeddings", context);
+    r->beta_fast = get_num(scaling, "beta_fast", 32.0);
+    r->beta_slow = get_num(scaling, "beta_slow", 1.0);
+}
+
 static int read_rope(const char *file, const struct eco_json *root, struct eco_shape *s,
                      struct eco_err *err)
 {
@@ -68,6 +111,7 @@ static int read_rope(const char *file, const struct eco_json *root, struct eco_s
     kind = kind ? kind : eco_json_get(scaling, "type");
     const char *name = kind && kind->type == ECO_JSON_STRING ? kind->str : "default";
     r->factor = get_num(scaling, "factor", 1.0);
+    r->attention_factor = get_num(scaling, "attention_factor", 0.0);
     r->low_factor = get_num(scaling, "low_freq_factor", 1.0);
     r->high_factor = get_num(scaling, "high_freq_factor", 4.0);
     r->original_context = get_num(scaling, "original_max_position_embeddings", 8192.0);
@@ -77,9 +121,15 @@ static int read_rope(const char *file, const struct eco_json *root, struct eco_s
         r->kind = ECO_ROPE_LINEAR;
     } else if (strcmp(name, "llama3") == 0) {
         r->kind = ECO_ROPE_LLAMA3;
+    } else if (strcmp(name, "yarn") == 0) {
+        read_yarn(root, scaling, r);
+    } else if (strcmp(name, "longrope") == 0 || strcmp(name, "su") == 0) {
+        return read_longrope(file, root, scaling, r, err);
     } else {
         return eco_err_set(err, ECO_E_UNSUPPORTED, file,
-                           "rope scaling '%.40s': the engine has default, linear and llama3", name);
+                           "rope scaling '%.40s': the engine has default, linear, llama3, yarn and "
+                           "longrope",
+                           name);
     }
     return 0;
 }

@@ -46,14 +46,47 @@ static inline double ref_frequency(const struct ref_config *c, int i)
             f = (1 - smooth) * f / c->llama3_factor + smooth * f;
         }
     }
+    if (c->rope && strcmp(c->rope, "linear") == 0) {
+        f /= c->rope_factor;
+    } else if (c->rope && strcmp(c->rope, "longrope") == 0) {
+        f /= 1.0 + (c->rope_long ? 1.5 : 0.25) * i;
+    } else if (c->rope && strcmp(c->rope, "yarn") == 0) {
+        /* the paper's NTK-by-parts over pairs, its bounds rounded outwards as in its code: 32 turns
+         * and more keep their frequency, 1 turn and fewer are slowed */
+        double at32 = 0, at1 = 0;
+        for (int k = 0; k < c->head_dim; k++) { /* no logarithms: the last pair with the turns */
+            double turns =
+                c->rope_original * pow(c->theta, -2.0 * k / c->head_dim) / 6.283185307179586;
+            at32 = turns >= 32.0 ? k : at32;
+            at1 = turns > 1.0 ? k + 1 : at1;
+        }
+        at1 = at1 > c->head_dim - 1 ? c->head_dim - 1 : at1;
+        double slow = at1 > at32 ? (i - at32) / (at1 - at32) : i > at32;
+        slow = slow < 0 ? 0 : slow > 1 ? 1 : slow;
+        f = f * (1 - slow) + f / c->rope_factor * slow;
+    }
     return f;
+}
+
+/* What yarn and longrope multiply rotated vectors with. */
+static inline double ref_magnitude(const struct ref_config *c)
+{
+    if (!c->rope || strcmp(c->rope, "linear") == 0) {
+        return 1.0;
+    }
+    if (c->rope_attention > 0) {
+        return c->rope_attention;
+    }
+    return strcmp(c->rope, "yarn") == 0 ? 1.0 + log(c->rope_factor) / 10.0
+                                        : sqrt(1.0 + log(c->rope_factor) / log(c->rope_original));
 }
 
 static inline void ref_rotate(const struct ref_config *c, double *head, int pos)
 {
     int half = c->head_dim / 2;
     for (int i = 0; i < half; i++) {
-        double a = pos * ref_frequency(c, i), u = head[i], v = head[i + half];
+        double a = pos * ref_frequency(c, i), by = ref_magnitude(c);
+        double u = by * head[i], v = by * head[i + half];
         head[i] = u * cos(a) - v * sin(a);
         head[i + half] = v * cos(a) + u * sin(a);
     }

@@ -6,6 +6,27 @@
 
 /* ---- a Hugging Face folder ------------------------------------------------------------------- */
 
+static inline void ref_write_rope(const struct ref_config *c, FILE *f)
+{
+    fprintf(f, ", \"original_max_position_embeddings\": %g", c->rope_original);
+    fprintf(f, ", \"rope_scaling\": {\"type\": \"%s\"", c->rope);
+    if (strcmp(c->rope, "longrope") != 0) { /* there it follows from the contexts */
+        fprintf(f, ", \"factor\": %g", c->rope_factor);
+        fprintf(f, ", \"original_max_position_embeddings\": %g", c->rope_original);
+    }
+    if (c->rope_attention > 0) {
+        fprintf(f, ", \"attention_factor\": %g", c->rope_attention);
+    }
+    for (int list = 0; list < 2 && strcmp(c->rope, "longrope") == 0; list++) {
+        fprintf(f, ", \"%s\": [", list ? "long_factor" : "short_factor");
+        for (int i = 0; i < c->head_dim / 2; i++) {
+            fprintf(f, "%s%.17g", i ? ", " : "", (double)(float)(1.0 + (list ? 1.5 : 0.25) * i));
+        }
+        fprintf(f, "]");
+    }
+    fprintf(f, "}");
+}
+
 static inline int ref_write_config(const struct ref_model *m, const char *folder)
 {
     const struct ref_config *c = &m->c;
@@ -44,6 +65,9 @@ static inline int ref_write_config(const struct ref_model *m, const char *folder
                 " \"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0,"
                 " \"original_max_position_embeddings\": 64}",
                 c->llama3_factor);
+    }
+    if (c->rope) {
+        ref_write_rope(c, f);
     }
     fprintf(f, "}\n");
     return fclose(f);

@@ -21,7 +21,10 @@ struct ref_config {
     int hidden, heads, kv_heads, head_dim, inter, vocab, layers;
     int window, window_every; /* 0: none */
     double theta, eps;
-    double llama3_factor; /* 0: plain rope */
+    double llama3_factor;                              /* 0: plain rope */
+    const char *rope;                                  /* NULL, or "linear", "yarn", "longrope" */
+    double rope_factor, rope_original, rope_attention; /* attention 0: as the paper has it */
+    int rope_long;                                     /* longrope: the long factors are due */
     int tied, qkv_bias, out_bias, qk_norm, fused, gemma2;
     int f16, bf16; /* how the file stores it; else F32 */
 };
