@@ -26,7 +26,7 @@ static void slurp(const char *path, char *out, size_t size)
 }
 
 /* ceil(quota / period) of one cgroup folder; 0: no limit there. */
-static long quota_of(const char *folder)
+static uint64_t quota_of(const char *folder)
 {
     char path[PATH_MAX_BYTES + 32], text[128];
     long quota = 0, period = 0;
@@ -44,17 +44,17 @@ static long quota_of(const char *folder)
         slurp(path, text, sizeof(text));
         period = strtol(text, NULL, 10);
     }
-    return quota > 0 && period > 0 ? (quota + period - 1) / period : 0;
+    return quota > 0 && period > 0 ? (uint64_t)((quota + period - 1) / period) : 0;
 }
 
-/* The tightest quota from `folder` up to `root`. */
-static long tightest(char *folder, size_t root_len)
+/* The smallest value from `folder` up to `root`; 0: none has one. */
+static uint64_t tightest(char *folder, size_t root_len, uint64_t (*value)(const char *folder))
 {
-    long best = 0;
+    uint64_t best = 0;
     for (;;) {
-        long q = quota_of(folder);
-        if (q > 0 && (best == 0 || q < best)) {
-            best = q;
+        uint64_t v = value(folder);
+        if (v > 0 && (best == 0 || v < best)) {
+            best = v;
         }
         char *slash = strrchr(folder, '/');
         if (!slash || (size_t)(slash - folder) < root_len) {
@@ -64,8 +64,27 @@ static long tightest(char *folder, size_t root_len)
     }
 }
 
-/* A line "ID:controllers:PATH" of /proc/self/cgroup; v2's controllers are empty. */
-static long quota_of_line(const char *line, size_t len, const char *root)
+/* Whether a list "cpu,cpuacct" has the word. */
+static bool has_word(const char *list, size_t len, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t at = 0; at < len;) {
+        const char *comma = memchr(list + at, ',', len - at);
+        size_t end = comma ? (size_t)(comma - list) : len;
+        if (end - at == n && memcmp(list + at, word, n) == 0) {
+            return true;
+        }
+        at = end + 1;
+    }
+    return false;
+}
+
+/*
+ * A line "ID:controllers:PATH" of /proc/self/cgroup; v2's controllers are empty. In a container
+ * PATH may lie outside what is mounted: then the root's own files count, the last on the way up.
+ */
+static uint64_t value_of_line(const char *line, size_t len, const char *root,
+                              const char *controller, uint64_t (*value)(const char *folder))
 {
     const char *first = memchr(line, ':', len);
     const char *second = first ? memchr(first + 1, ':', len - (size_t)(first + 1 - line)) : NULL;
@@ -73,34 +92,41 @@ static long quota_of_line(const char *line, size_t len, const char *root)
         return 0;
     }
     const char *names = first + 1, *path = second + 1;
-    int names_len = (int)(second - names), path_len = (int)(line + len - path);
+    size_t names_len = (size_t)(second - names), root_len = strlen(root);
+    int path_len = (int)(line + len - path);
     char folder[PATH_MAX_BYTES];
-    size_t root_len = strlen(root);
-    if (names_len > 0) {
-        if (!memmem(names, (size_t)names_len, "cpu", 3) ||
-            memmem(names, (size_t)names_len, "cpuset", 6) == names) {
-            return 0;
-        }
-        snprintf(folder, sizeof(folder), "%s/cpu%.*s", root, path_len, path);
-        root_len += 4;
-    } else {
+    if (names_len == 0) {
         snprintf(folder, sizeof(folder), "%s%.*s", root, path_len, path);
+    } else if (has_word(names, names_len, controller)) {
+        snprintf(folder, sizeof(folder), "%s/%s%.*s", root, controller, path_len, path);
+        root_len += 1 + strlen(controller);
+    } else {
+        return 0;
     }
-    return tightest(folder, root_len);
+    return tightest(folder, root_len, value);
+}
+
+/* The smallest of all lines; 0: none. */
+static uint64_t value_of_cgroup(const char *proc_cgroup, const char *root, const char *controller,
+                                uint64_t (*value)(const char *folder))
+{
+    char text[4096];
+    uint64_t best = 0;
+    slurp(proc_cgroup, text, sizeof(text));
+    for (const char *line = text; *line;) {
+        size_t len = strcspn(line, "\n");
+        uint64_t v = value_of_line(line, len, root, controller, value);
+        best = v > 0 && (best == 0 || v < best) ? v : best;
+        line += len + (line[len] == '\n');
+    }
+    return best;
 }
 
 int eco_engine_cpus_at(const char *proc_cgroup, const char *sys_root, int affinity)
 {
-    char text[4096];
-    long best = affinity;
-    slurp(proc_cgroup, text, sizeof(text));
-    for (const char *line = text; *line;) {
-        size_t len = strcspn(line, "\n");
-        long q = quota_of_line(line, len, sys_root);
-        best = q > 0 && q < best ? q : best;
-        line += len + (line[len] == '\n');
-    }
-    return best > 1 ? (int)best : 1;
+    uint64_t quota = value_of_cgroup(proc_cgroup, sys_root, "cpu", quota_of);
+    int best = quota > 0 && quota < (uint64_t)affinity ? (int)quota : affinity;
+    return best > 1 ? best : 1;
 }
 
 int eco_engine_cpu_list(int *cpu, int max)
@@ -126,31 +152,72 @@ int eco_engine_cpus(void)
     return eco_engine_cpus_at("/proc/self/cgroup", "/sys/fs/cgroup", n > 0 ? n : 1);
 }
 
-uint64_t eco_engine_memory_free(void)
+/* A number file of a cgroup folder; 0 when it is not there or says "max". */
+static uint64_t number_in(const char *folder, const char *name)
 {
-    char text[4096];
-    slurp("/proc/meminfo", text, sizeof(text));
-    const char *at = strstr(text, "MemAvailable:");
-    uint64_t free_bytes = at ? strtoull(at + 13, NULL, 10) * 1024 : 0;
-    char limit[64], used[64];
-    slurp("/sys/fs/cgroup/memory.max", limit, sizeof(limit));
-    slurp("/sys/fs/cgroup/memory.current", used, sizeof(used));
-    uint64_t hi = strtoull(limit, NULL, 10), lo = strtoull(used, NULL, 10);
-    if (hi > 0) { /* "max" reads as 0 */
-        uint64_t left = hi > lo ? hi - lo : 0;
-        free_bytes = free_bytes && free_bytes < left ? free_bytes : left;
-    }
-    return free_bytes;
+    char path[PATH_MAX_BYTES + 64], text[64];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    slurp(path, text, sizeof(text));
+    return strtoull(text, NULL, 10);
 }
 
-int eco_engine_runnable(void)
+/* "inactive_file N" of memory.stat: file pages that the kernel drops when memory is wanted. */
+static uint64_t droppable(const char *folder)
 {
-    char text[128];
-    slurp("/proc/loadavg", text, sizeof(text));
+    char path[PATH_MAX_BYTES + 64], text[8192];
+    snprintf(path, sizeof(path), "%s/memory.stat", folder);
+    slurp(path, text, sizeof(text));
+    const char *at = strstr(text, "inactive_file ");
+    return at ? strtoull(at + 14, NULL, 10) : 0;
+}
+
+/* What a memory cgroup has left, at least 1 when it has a limit; 0: no limit there. */
+static uint64_t room_of(const char *folder)
+{
+    uint64_t limit = number_in(folder, "memory.max"), used = number_in(folder, "memory.current");
+    if (limit == 0) {
+        limit = number_in(folder, "memory.limit_in_bytes");
+        used = number_in(folder, "memory.usage_in_bytes");
+    }
+    if (limit == 0 || limit >= UINT64_C(1) << 60) { /* v1's word for none */
+        return 0;
+    }
+    uint64_t drop = droppable(folder);
+    used -= drop < used ? drop : used;
+    return limit > used ? limit - used : 1;
+}
+
+uint64_t eco_engine_memory_free_at(const char *proc, const char *sys_root)
+{
+    char path[PATH_MAX_BYTES], text[4096];
+    snprintf(path, sizeof(path), "%s/meminfo", proc);
+    slurp(path, text, sizeof(text));
+    const char *at = strstr(text, "MemAvailable:");
+    uint64_t machine = at ? strtoull(at + 13, NULL, 10) * 1024 : 0;
+    snprintf(path, sizeof(path), "%s/self/cgroup", proc);
+    uint64_t group = value_of_cgroup(path, sys_root, "memory", room_of);
+    return group > 0 && (machine == 0 || group < machine) ? group : machine;
+}
+
+uint64_t eco_engine_memory_free(void)
+{
+    return eco_engine_memory_free_at("/proc", "/sys/fs/cgroup");
+}
+
+int eco_engine_runnable_at(const char *proc)
+{
+    char path[PATH_MAX_BYTES], text[128];
+    snprintf(path, sizeof(path), "%s/loadavg", proc);
+    slurp(path, text, sizeof(text));
     const char *at = text;
     for (int i = 0; i < 3 && at; i++) {
         at = strchr(at, ' ');
         at = at ? at + 1 : NULL;
     }
-    return at ? (int)strtol(at, NULL, 10) - 1 : -1;
+    return at && *at ? (int)strtol(at, NULL, 10) - 1 : -1;
+}
+
+int eco_engine_runnable(void)
+{
+    return eco_engine_runnable_at("/proc");
 }

@@ -12,9 +12,16 @@
 int eco_engine_cpus_at(const char *proc_cgroup, const char *sys_root, int affinity);
 /** CPU numbers of the affinity mask into cpu[0..max); returns how many the mask has (<= max). */
 int eco_engine_cpu_list(int *cpu, int max);
-/** Bytes that can still be taken: MemAvailable, cut to the cgroup's limit. 0: not known. */
-uint64_t eco_engine_memory_free(void);
-/** Running processes on this machine other than this one, from /proc/loadavg; -1: not known. */
+/**
+ * Bytes that can still be taken: MemAvailable of `proc`/meminfo, cut to what the memory cgroups
+ * under `sys_root` have left on the way up (v2 memory.max less memory.current, v1
+ * memory.limit_in_bytes less memory.usage_in_bytes; pages of files there count as free).
+ * 0: not known.
+ */
+uint64_t eco_engine_memory_free_at(const char *proc, const char *sys_root);
+uint64_t eco_engine_memory_free(void); /* of "/proc" and "/sys/fs/cgroup" */
+/** Running tasks on this machine other than this one, from `proc`/loadavg; -1: not known. */
+int eco_engine_runnable_at(const char *proc);
 int eco_engine_runnable(void);
 
 #endif

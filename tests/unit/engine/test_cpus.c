@@ -79,6 +79,90 @@ static void test_version_1(void **state)
     assert_int_equal(cpus(8), 4);
 }
 
+static uint64_t memory(void)
+{
+    char proc[400], sys[400];
+    snprintf(proc, sizeof(proc), "%s", at("proc"));
+    snprintf(sys, sizeof(sys), "%s", at("mem"));
+    return eco_engine_memory_free_at(proc, sys);
+}
+
+static void test_memory(void **state)
+{
+    const uint64_t mb = 1 << 20;
+    (void)state;
+    assert_int_equal(eco_engine_memory_free_at("/nonexistent", "/nonexistent"), 0);
+    put("proc/meminfo", "MemTotal: 9000 kB\nMemFree: 10 kB\nMemAvailable:  2048000 kB\n");
+    assert_int_equal(memory(), 2000 * mb);
+    put("proc/self/cgroup", "0::/user/app\n");
+    put("mem/user/app/memory.max", "max\n");
+    put("mem/user/app/memory.current", "1000000000\n");
+    assert_int_equal(memory(), 2000 * mb);
+    put("mem/user/memory.max", "1048576000\n"); /* 1000 MB, a limit above the own group */
+    put("mem/user/memory.current", "629145600\n");
+    assert_int_equal(memory(), 400 * mb);
+    put("mem/user/memory.stat", "anon 7\ninactive_file 104857600\nactive_file 5\n");
+    assert_int_equal(memory(), 500 * mb);
+    put("mem/user/memory.current", "2000000000\n"); /* over its limit: nothing is left */
+    assert_int_equal(memory(), 1);
+    put("proc/self/cgroup", "4:cpu,cpuacct:/job\n3:memory:/job\n"); /* v1 */
+    put("mem/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+    put("mem/memory/job/memory.usage_in_bytes", "104857600\n");
+    assert_int_equal(memory(), 2000 * mb);
+    put("mem/memory/job/memory.limit_in_bytes", "314572800\n");
+    assert_int_equal(memory(), 200 * mb);
+    /* a path from outside the container: the mounted root is what counts */
+    put("proc/self/cgroup", "0::/../../elsewhere\n");
+    put("mem/memory.max", "209715200\n");
+    assert_int_equal(memory(), 200 * mb);
+}
+
+static void test_load(void **state)
+{
+    char proc[400];
+    (void)state;
+    snprintf(proc, sizeof(proc), "%s", at("proc"));
+    assert_int_equal(eco_engine_runnable_at("/nonexistent"), -1);
+    put("proc/loadavg", "0.50 0.40 0.30 5/321 12345\n");
+    assert_int_equal(eco_engine_runnable_at(proc), 4);
+    put("proc/loadavg", "0.50 0.40\n");
+    assert_int_equal(eco_engine_runnable_at(proc), -1);
+}
+
+/* A model that does not fit is refused with the numbers, before anything is made. */
+static void test_too_large(void **state)
+{
+    struct eco_engine_options o = {.model = "synthetic:Llama-2-7b-hf",
+                                   .precision = ECO_PREC_NF4,
+                                   .memory_bytes = UINT64_C(3) << 30};
+    struct eco_decoder *e = NULL;
+    struct eco_err err = {0};
+    uint64_t need = 0;
+    (void)state;
+    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_NO_MEMORY);
+    assert_non_null(strstr(err.message, "3.22 GB are free"));
+    assert_non_null(strstr(err.message, "weights"));
+    assert_int_equal(eco_engine_need(&o, &need, &err), 0);
+    assert_true(need > UINT64_C(4000000000) && need < UINT64_C(6000000000)); /* 7B within 6 GB */
+}
+
+/* More threads than CPUs are not made, and a line says so. */
+static void test_threads_are_cut(void **state)
+{
+    struct eco_engine_options o = {.model = "synthetic:SmolLM2-135M",
+                                   .precision = ECO_PREC_GGUF_Q4_0,
+                                   .threads = 200,
+                                   .context_tokens = 8};
+    struct eco_decoder *e = NULL;
+    struct eco_err err = {0};
+    (void)state;
+    assert_int_equal(eco_engine_open(&o, &e, &err), 0);
+    const struct eco_engine_info *i = eco_engine_info(e);
+    assert_int_equal(i->threads, eco_engine_cpus());
+    assert_non_null(strstr(i->warning, "200 threads were asked for"));
+    eco_engine_close(e);
+}
+
 static void test_this_machine(void **state)
 {
     int list[ECO_ENGINE_MAX_THREADS];
@@ -128,10 +212,10 @@ static void test_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_version_2),
-        cmocka_unit_test(test_version_1),
-        cmocka_unit_test(test_this_machine),
-        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_version_2),    cmocka_unit_test(test_version_1),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_load),
+        cmocka_unit_test(test_too_large),    cmocka_unit_test(test_threads_are_cut),
+        cmocka_unit_test(test_this_machine), cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
