@@ -112,7 +112,7 @@ static void to_ascii(struct eco_buf *b)
 }
 
 static const char html_style[] =
-    "<style>:root{color-scheme:light dark}body{font:16px/1.55 system-ui,sans-serif;max-width:62rem;"
+    "<style>:root{color-scheme:light dark}body{font:16px/1.55 system-ui,sans-serif;max-width:68rem;"
     "margin:2rem auto;padding:0 1rem;color:CanvasText;background:Canvas}h2{font-size:1.1rem;"
     "margin:1.6rem 0 .4rem;border-bottom:1px solid color-mix(in srgb,CanvasText 20%,Canvas)}"
     "p{margin:.35rem 0}ul{margin:.2rem 0;padding-left:1.1rem}li{margin:.15rem 0}.verdict{font-size:"

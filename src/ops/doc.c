@@ -355,6 +355,10 @@ void eco_doc_kv(struct eco_doc *d, const char *key, const char *fmt, ...)
     if (!s) {
         return;
     }
+    if (!key[0] && d->kind != ECO_DOC_TEXT) { /* more of the line above */
+        eco_doc_item(d, "%s", s);
+        return;
+    }
     if (d->kind == ECO_DOC_TEXT) {
         size_t w = eco_str_width(key, strlen(key));
         eco_buf_puts(d->out, "  ");
@@ -368,7 +372,7 @@ void eco_doc_kv(struct eco_doc *d, const char *key, const char *fmt, ...)
         bool html = d->kind == ECO_DOC_HTML;
         eco_buf_puts(d->out, html ? "<li><span class=\"key\">" : "- **");
         put_text(d, key);
-        eco_buf_puts(d->out, html ? "</span> " : ":** ");
+        eco_buf_puts(d->out, html ? "</span> " : d->lang == ECO_LANG_ZH ? "：** " : ":** ");
         put_text(d, s);
         eco_buf_puts(d->out, html ? "</li>\n" : "\n");
     }
@@ -412,7 +416,8 @@ const char *eco_doc_num(struct eco_doc *d, double v, int significant)
 const char *eco_doc_signed(struct eco_doc *d, double v, int significant)
 {
     const char *text = eco_doc_num(d, fabs(v), significant);
-    char *out = eco_arena_printf(d->arena, "%s%s", v < 0 ? "−" : "+", text);
+    const char *sign = strcmp(text, "0") == 0 ? "" : v < 0 ? "−" : "+";
+    char *out = eco_arena_printf(d->arena, "%s%s", sign, text);
     return out ? out : "";
 }
 

@@ -60,7 +60,9 @@ const struct eco_op eco_ops[] = {
          "Electricity, money and CO2 of a month for today's configuration, for the best precision "
          "and for batching, with every assumption printed.",
      .examples = "ecocompute cost Mistral-7B-v0.1 a800 --requests 1000000\n"
-                 "ecocompute cost Qwen2.5-7B rtx4090 NF4 --region France --requests 50000\n"},
+                 "ecocompute cost Qwen2.5-7B rtx4090 NF4 --region France --requests 50000\n"
+                 "ecocompute cost Mistral-7B-v0.1 a800 --users 10000 --persona ecolobster\n"
+                 "ecocompute cost Yi-1.5-6B rtx4090d --characters 1000000 --lang zh\n"},
     {ROW(ask, "a question in English or Chinese"), .path = "/v1/ask", .tool = "ask", .batch = true,
      .view = eco_view_ask, .says_no = eco_ask_says_no,
      .about =

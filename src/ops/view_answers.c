@@ -195,8 +195,8 @@ static void compare_table(struct eco_doc *d, const struct eco_res_compare *r)
         }
         eco_view_opt_cell(d, c->energy_j_per_1k, 4);
         eco_view_opt_cell(d, c->tokens_per_s, 3);
-        eco_view_opt_cell(d, c->tpot_ms, 3);
         eco_doc_cell(d, c->fits ? "%s" : "%s !", eco_doc_num(d, c->vram_gb.v, 3));
+        eco_view_opt_cell(d, c->tpot_ms, 3);
         eco_view_opt_cell(d, c->power_w, 3);
         eco_view_opt_cell(d, c->tokens_per_j, 3);
         eco_view_opt_cell(d, c->month_usd, 3);

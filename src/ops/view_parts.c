@@ -49,6 +49,16 @@ bool eco_view_is_trapped(const struct eco_list *alerts)
     return false;
 }
 
+/* One id a line: they are long, and a line that is one word can be copied. */
+static void data_rows(struct eco_doc *d, const char *ids)
+{
+    while (*ids) {
+        size_t n = strcspn(ids, " ");
+        eco_doc_item(d, "%.*s", (int)n, ids);
+        ids += n + (ids[n] == ' ');
+    }
+}
+
 static void one_trap(struct eco_doc *d, const struct eco_res_alert *a)
 {
     const char *mark = d->ascii ? "!" : "▲";
@@ -62,7 +72,8 @@ static void one_trap(struct eco_doc *d, const struct eco_res_alert *a)
         eco_doc_kv(d, TX(d, k_but), "%s", a->contradiction);
     }
     if (a->evidence && a->evidence[0]) {
-        eco_doc_kv(d, TX(d, k_rows), TX(d, evidence_rows), a->evidence);
+        eco_doc_kv(d, TX(d, k_rows), "%s", TX(d, evidence_rows));
+        data_rows(d, a->evidence);
     }
 }
 

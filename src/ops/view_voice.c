@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BAR_COLUMNS 30
+#define BAR_COLUMNS 30 /* on a wide screen; 10 on a narrow one */
+#define BAR_WORDS 36   /* beside a bar: percent, mood, dollars */
 
 static enum eco_tone tone_of_severity(const char *severity)
 {
@@ -196,17 +197,17 @@ static const char *color_of(const char *mood)
                                          : "\033[2m";
 }
 
-static void one_bar(struct eco_doc *d, const struct eco_view_bar *bar, size_t width,
+static void one_bar(struct eco_doc *d, const struct eco_view_bar *bar, size_t width, int columns,
                     struct eco_buf *b)
 {
     bool color = d->color && d->kind == ECO_DOC_TEXT;
     bool known = bar->efficiency_pct.have;
     const char *mood = bar->mood ? bar->mood : "Gray";
     size_t w = eco_str_width(bar->name, strlen(bar->name));
-    int full = known ? (int)(bar->efficiency_pct.v / 100.0 * BAR_COLUMNS + 0.5) : 0;
+    int full = known ? (int)(bar->efficiency_pct.v / 100.0 * columns + 0.5) : 0;
     eco_buf_printf(b, "%s%*s", bar->name, (int)(width - w + 2), "");
     eco_buf_puts(b, color ? color_of(mood) : "");
-    for (int k = 0; k < BAR_COLUMNS; k++) {
+    for (int k = 0; k < columns; k++) {
         eco_buf_puts(b, k < full ? (d->ascii ? "#" : "█") : (d->ascii ? "." : "░"));
     }
     eco_buf_puts(b, color ? "\033[0m" : "");
@@ -227,9 +228,13 @@ void eco_view_bars(struct eco_doc *d, const struct eco_view_bar *bars, size_t n)
         size_t w = eco_str_width(bars[i].name, strlen(bars[i].name));
         width = w > width ? w : width;
     }
+    int room = d->width - (int)width - BAR_WORDS;
+    int columns = d->kind != ECO_DOC_TEXT || room > BAR_COLUMNS ? BAR_COLUMNS
+                  : room < 10                                   ? 10
+                                                                : room;
     eco_doc_heading(d, TX(d, h_bars));
     for (size_t i = 0; i < n; i++) {
-        one_bar(d, &bars[i], width, &b);
+        one_bar(d, &bars[i], width, columns, &b);
     }
     eco_doc_pre(d, eco_buf_str(&b));
     eco_buf_done(&b);

@@ -32,7 +32,9 @@ GOOD = {
     "ask": [{"q": "7B nf4 on RTX 4090, batch 8"}, {"q": "批大小32，上下文8k，A100 INT8 13B", "parse_only": True},
             {"q": "Compare all 5 precisions for Qwen2.5-7B on RTX 5090."}],
     "cost": [{"model": "Mistral-7B-v0.1", "gpu": "a800", "requests": 1000000},
-             {"params_b": 7, "gpu": "h100", "carbon_intensity": 20, "gpu_usd_per_hour": 2.5}],
+             {"params_b": 7, "gpu": "h100", "carbon_intensity": 20, "gpu_usd_per_hour": 2.5},
+             {"model": "Yi-1.5-6B", "gpu": "rtx4090d", "characters": 1e6, "lang": "zh", "persona": "ecolobster"},
+             {"model": "Qwen2.5-7B", "gpu": "h100", "hours_per_day": 8}],
 }
 EXIT = {"usage": 2, "missing_parameter": 2, "unknown_parameter": 2, "invalid_parameter": 2,
         "out_of_range": 2, "unknown_name": 2, "not_found": 2, "unsupported": 2, "too_large": 3,
