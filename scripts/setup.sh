@@ -46,6 +46,11 @@ if [ "$level" = test ]; then
     need python3-numpy /usr/lib/python3/dist-packages/numpy
     need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
     need libmicrohttpd-dev /usr/include/microhttpd.h  # ecocompute-serve, and its tests
+    need libsqlite3-dev /usr/include/sqlite3.h        # the store
+    need libpq-dev /usr/include/postgresql/libpq-fe.h # the store on PostgreSQL
+    need postgresql-15 /usr/lib/postgresql/15/bin/initdb # its tests run a server of their own
+    need libsodium23 /usr/lib/*/libsodium.so.23       # report sign and verify
+    need openssl openssl                              # a second opinion on signatures
     need clang-14 clang-14                            # second compiler, sanitizers, fuzzing
     need libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a
     need lld-14 ld.lld-14

@@ -13,3 +13,9 @@ if(TARGET eco_store)
   set_tests_properties(store/sqlite store/postgresql PROPERTIES LABELS unit TIMEOUT 300
                        SKIP_RETURN_CODE 77)
 endif()
+# the main program links no database (start-up, docs/architecture.md)
+if(TARGET ecocompute)
+  add_test(NAME store/not-in-the-main-program
+           COMMAND sh -c "! ldd $<TARGET_FILE:ecocompute> | grep -E 'sqlite|libpq|sodium'")
+  set_tests_properties(store/not-in-the-main-program PROPERTIES LABELS unit TIMEOUT 30)
+endif()
