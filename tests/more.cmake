@@ -54,6 +54,15 @@ if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sani
   add_test(NAME cli/measure_run COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/measure_run.py
            --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
   set_tests_properties(cli/measure_run PROPERTIES LABELS cli TIMEOUT 600 COST 90)
+  # kill -9 at random moments, ten runs at once; ECO_KILL_POINTS=50 for the long one
+  set(ECO_KILL_POINTS 10 CACHE STRING "moments at which cli/kill_run kills")
+  add_test(NAME cli/kill_run COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/kill_run.py
+           --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>
+           --points ${ECO_KILL_POINTS})
+  add_test(NAME cli/limits_run COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/limits_run.py
+           --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
+  set_tests_properties(cli/kill_run PROPERTIES LABELS cli TIMEOUT 900 COST 95)
+  set_tests_properties(cli/limits_run PROPERTIES LABELS cli TIMEOUT 120)
 endif()
 
 if(TARGET ecocompute AND ECO_AUDIT_BUILT)
@@ -145,3 +154,12 @@ if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sani
   set_tests_properties(cli/notebook cli/demo PROPERTIES LABELS cli TIMEOUT 900
                        SKIP_RETURN_CODE 77)
 endif()
+
+# The engine's tokenizers judged by others' (npm ci, python3-sentencepiece)
+add_executable(tok_ids ${CMAKE_CURRENT_SOURCE_DIR}/peer/tok_ids.c)
+eco_flags(tok_ids)
+target_include_directories(tok_ids PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(tok_ids PRIVATE eco_engine m)
+add_test(NAME peer/tokenizers COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/peer/tokenizers.py
+         --program $<TARGET_FILE:tok_ids> --modules ${CMAKE_SOURCE_DIR}/node_modules)
+set_tests_properties(peer/tokenizers PROPERTIES LABELS peer TIMEOUT 300 SKIP_RETURN_CODE 77)

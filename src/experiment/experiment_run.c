@@ -242,6 +242,24 @@ static int keep(struct eco_experiment *x, const struct eco_exp_trial *t, struct 
     return 0;
 }
 
+/* ---- what a load said of itself --------------------------------------------------------------- */
+
+static const char *copy(struct eco_experiment *x, const char *s)
+{
+    return s ? eco_arena_strdup(&x->strings, s, strlen(s)) : NULL;
+}
+
+static void keep_loaded(struct eco_experiment *x, int arm, const struct eco_workload_loaded *l)
+{
+    struct eco_run_package *p = eco_arena_array(&x->strings, l->package_count + 1, sizeof(*p));
+    for (size_t i = 0; p && i < l->package_count; i++) {
+        p[i] =
+            (struct eco_run_package){copy(x, l->packages[i].name), copy(x, l->packages[i].version)};
+    }
+    x->loaded[arm] = (struct eco_workload_loaded){copy(x, l->engine), copy(x, l->weights),
+                                                  l->memory_bytes, p, p ? l->package_count : 0};
+}
+
 /* ---- resume --------------------------------------------------------------------------------- */
 
 struct plan_out {
@@ -299,6 +317,14 @@ static int take_rest(void *self, const struct eco_exp_rest *rest, struct eco_err
     return 0;
 }
 
+static int take_loaded(void *self, int arm, const struct eco_workload_loaded *l,
+                       struct eco_err *err)
+{
+    (void)err;
+    keep_loaded(self, arm, l);
+    return 0;
+}
+
 static int take_quality(void *self, const struct eco_journal_quality *q, struct eco_err *err)
 {
     struct eco_experiment *x = self;
@@ -313,6 +339,7 @@ int eco_experiment_resume(struct eco_experiment *x, struct eco_err *err)
                                         .idle = take_idle,
                                         .rest = take_rest,
                                         .quality = take_quality,
+                                        .loaded = take_loaded,
                                         .self = x};
     struct eco_arena arena;
     size_t bytes = 0;
@@ -341,11 +368,6 @@ static bool finished(const struct eco_experiment *x, int slot)
 
 /* ---- one trial ------------------------------------------------------------------------------ */
 
-static const char *copy(struct eco_experiment *x, const char *s)
-{
-    return s ? eco_arena_strdup(&x->strings, s, strlen(s)) : NULL;
-}
-
 int eco_exp_load(struct eco_experiment *x, struct eco_generator *w, int arm, struct eco_err *err)
 {
     struct eco_workload_arm what = {.model = x->plan.model,
@@ -354,19 +376,13 @@ int eco_exp_load(struct eco_experiment *x, struct eco_generator *w, int arm, str
                                     .prompt_tokens = x->plan.prompt_tokens,
                                     .gen_tokens = x->plan.tokens,
                                     .seed = x->plan.seed};
-    struct eco_workload_loaded loaded, *kept = &x->loaded[arm];
+    struct eco_workload_loaded loaded;
     int rc = w->class->load(w, &what, &loaded, err);
-    if (rc || kept->engine) {
+    if (rc || x->loaded[arm].engine) {
         return rc;
     }
-    struct eco_run_package *p = eco_arena_array(&x->strings, loaded.package_count + 1, sizeof(*p));
-    for (size_t i = 0; p && i < loaded.package_count; i++) {
-        p[i] = (struct eco_run_package){copy(x, loaded.packages[i].name),
-                                        copy(x, loaded.packages[i].version)};
-    }
-    *kept = (struct eco_workload_loaded){copy(x, loaded.engine), copy(x, loaded.weights),
-                                         loaded.memory_bytes, p, p ? loaded.package_count : 0};
-    return 0;
+    keep_loaded(x, arm, &loaded);
+    return x->ports.journal ? eco_journal_append_loaded(x->ports.journal, arm, &loaded, err) : 0;
 }
 
 static int run_trial(struct eco_experiment *x, struct eco_generator *w, int slot, bool *stopped,

@@ -239,6 +239,27 @@ int eco_journal_append_rest(const char *path, const struct eco_exp_rest *rest, s
     return append(path, 0, &line, err);
 }
 
+int eco_journal_append_loaded(const char *path, int arm, const struct eco_workload_loaded *l,
+                              struct eco_err *err)
+{
+    struct eco_buf line = ECO_BUF_INIT;
+    struct eco_json_writer j;
+    open_line(&j, &line, "loaded");
+    eco_jw_kv_i64(&j, "arm", arm);
+    eco_jw_kv_str(&j, "engine", l->engine);
+    eco_jw_kv_str(&j, "weights", l->weights);
+    eco_jw_kv_num(&j, "memory_bytes", l->memory_bytes);
+    eco_jw_key(&j, "packages");
+    eco_jw_array(&j);
+    for (size_t i = 0; i < l->package_count; i++) {
+        eco_jw_str(&j, l->packages[i].name);
+        eco_jw_str(&j, l->packages[i].version ? l->packages[i].version : "");
+    }
+    eco_jw_array_end(&j);
+    eco_jw_object_end(&j);
+    return append(path, 0, &line, err);
+}
+
 int eco_journal_append_quality(const char *path, const struct eco_journal_quality *q,
                                struct eco_err *err)
 {
@@ -399,9 +420,37 @@ static int wrong(const char *path, long number, const char *what, struct eco_err
                           number, what);
 }
 
-static int read_other(const char *path, long number, const char *name, const struct eco_json *line,
-                      const struct eco_journal_reader *r, struct eco_err *err)
+static const char *kept(const struct eco_json *v, struct eco_arena *arena)
 {
+    return v->type == ECO_JSON_STRING ? eco_arena_strdup(arena, v->str, v->len) : NULL;
+}
+
+/* Name, version, name, version … */
+static int read_loaded(const char *path, long number, const struct eco_json *line,
+                       const struct eco_journal_reader *r, struct eco_arena *arena,
+                       struct eco_err *err)
+{
+    const struct eco_json *list = eco_json_get(line, "packages");
+    struct eco_run_package p[ECO_WORKLOAD_MAX_PACKAGES];
+    int arm = int_of(line, "arm", 0, ECO_EXP_MAX_ARMS - 1);
+    struct eco_workload_loaded l = {text_of(line, "engine", arena), text_of(line, "weights", arena),
+                                    number_of(line, "memory_bytes"), p, 0};
+    const struct eco_json *v = list && list->type == ECO_JSON_ARRAY ? list->child : NULL;
+    for (; v && v->next && l.package_count < ECO_WORKLOAD_MAX_PACKAGES; v = v->next->next) {
+        p[l.package_count++] = (struct eco_run_package){kept(v, arena), kept(v->next, arena)};
+    }
+    return arm < 0     ? wrong(path, number, "arm", err)
+           : r->loaded ? r->loaded(r->self, arm, &l, err)
+                       : 0;
+}
+
+static int read_other(const char *path, long number, const char *name, const struct eco_json *line,
+                      const struct eco_journal_reader *r, struct eco_arena *arena,
+                      struct eco_err *err)
+{
+    if (strcmp(name, "loaded") == 0) {
+        return read_loaded(path, number, line, r, arena, err);
+    }
     const struct eco_json *text =
         eco_json_get(line, strcmp(name, "rest") == 0 ? "reason" : "error");
     const char *why = text && text->type == ECO_JSON_STRING ? text->str : "";
@@ -459,7 +508,7 @@ static int read_line(const char *path, long number, const struct eco_json *line,
                : r->idle    ? r->idle(r->self, &idle, err)
                             : 0;
     }
-    return read_other(path, number, name, line, r, err);
+    return read_other(path, number, name, line, r, arena, err);
 }
 
 int eco_journal_read(const char *path, const struct eco_journal_reader *reader,

@@ -31,6 +31,9 @@ int eco_journal_append_trial(const char *path, const struct eco_exp_trial *t, st
 int eco_journal_append_idle(const char *path, const struct eco_journal_idle *idle,
                             struct eco_err *err);
 int eco_journal_append_rest(const char *path, const struct eco_exp_rest *rest, struct eco_err *err);
+/** What an arm's first load said of itself. */
+int eco_journal_append_loaded(const char *path, int arm, const struct eco_workload_loaded *loaded,
+                              struct eco_err *err);
 int eco_journal_append_quality(const char *path, const struct eco_journal_quality *quality,
                                struct eco_err *err);
 
@@ -41,6 +44,8 @@ struct eco_journal_reader {
     int (*idle)(void *self, const struct eco_journal_idle *idle, struct eco_err *err);
     int (*rest)(void *self, const struct eco_exp_rest *rest, struct eco_err *err);
     int (*quality)(void *self, const struct eco_journal_quality *q, struct eco_err *err);
+    /* strings and packages live in the reader's arena */
+    int (*loaded)(void *self, int arm, const struct eco_workload_loaded *l, struct eco_err *err);
     void *self;
 };
 

@@ -15,6 +15,7 @@
  *   fail CALL G RC [FROM_S TO_S]  a call, or "field185" …, returns RC in that time since init
  *   lost G AT_S                 every call on the card returns 15 from then on
  *   delay CALL MS               the call takes this long
+ *   settings FILE               power limits and clocks that are set are appended to it
  */
 #include "power/nvml_abi.h"
 
@@ -67,7 +68,7 @@ static struct {
     struct card card[MAX_GPUS];
     struct rule rule[MAX_RULES];
     int rules;
-    char phases[256];
+    char phases[256], settings[256];
     char word[MAX_PHASES][32];
     double word_w[MAX_PHASES];
     int words;
@@ -204,7 +205,8 @@ static void read_line(char *line)
     line[strcspn(line, "\r\n")] = '\0';
     if (line[0] == '#' || add_rule(line) || sscanf(line, "gpus %u", &fake.gpus) == 1 ||
         sscanf(line, "driver %63s", fake.driver) == 1 ||
-        sscanf(line, "phases %255s", fake.phases) == 1) {
+        sscanf(line, "phases %255s", fake.phases) == 1 ||
+        sscanf(line, "settings %255s", fake.settings) == 1) {
         return;
     }
     if (fake.words < MAX_PHASES &&
@@ -532,11 +534,24 @@ GETTER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, c->throttl
 GETTER(nvmlDeviceGetPersistenceMode, unsigned, 1)
 GETTER(nvmlDeviceGetVirtualizationMode, int, c->vgpu ? NVML_VIRTUAL_VGPU : NVML_VIRTUAL_NONE)
 
+/* One line for each setting that was taken: "limit 0 200000", "clock 0 1410", "clock 0 0". */
+static void tell(const char *what, int card, unsigned value)
+{
+    FILE *f = fake.settings[0] ? fopen(fake.settings, "a") : NULL;
+    if (f) {
+        fprintf(f, "%s %d %u\n", what, card, value);
+        fclose(f);
+    }
+}
+
 EXPORT int nvmlDeviceSetPowerManagementLimit(nvml_device d, unsigned mw);
 EXPORT int nvmlDeviceSetPowerManagementLimit(nvml_device d, unsigned mw)
 {
     BEGIN("nvmlDeviceSetPowerManagementLimit");
-    c->limit_mw = rc ? c->limit_mw : mw;
+    if (rc == 0) {
+        c->limit_mw = mw;
+        tell("limit", index_of(d), mw);
+    }
     END;
 }
 
@@ -545,6 +560,9 @@ EXPORT int nvmlDeviceSetGpuLockedClocks(nvml_device d, unsigned lo, unsigned hi)
 {
     BEGIN("nvmlDeviceSetGpuLockedClocks");
     rc = lo > hi ? NVML_INVALID_ARGUMENT : rc;
+    if (rc == 0) {
+        tell("clock", index_of(d), hi);
+    }
     END;
 }
 
@@ -552,6 +570,9 @@ EXPORT int nvmlDeviceResetGpuLockedClocks(nvml_device d);
 EXPORT int nvmlDeviceResetGpuLockedClocks(nvml_device d)
 {
     BEGIN("nvmlDeviceResetGpuLockedClocks");
+    if (rc == 0) {
+        tell("clock", index_of(d), 0);
+    }
     END;
 }
 

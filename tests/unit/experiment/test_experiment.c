@@ -314,6 +314,13 @@ static void digest(const struct eco_run *r, char *out, size_t size)
                               t->position, t->arm, t->discarded, t->energy_counter_j,
                               t->energy_v1_j, t->idle_before_w, t->iterations);
     }
+    for (size_t i = 0; i < r->arm_count; i++) {
+        n += (size_t)snprintf(out + n, size - n, "%s %s\n", r->arms[i].engine, r->arms[i].weights);
+    }
+    for (size_t i = 0; i < r->environment.package_count; i++) {
+        n += (size_t)snprintf(out + n, size - n, "%s %s\n", r->environment.packages[i].name,
+                              r->environment.packages[i].version);
+    }
     snprintf(out + n, size - n, "%s %d %zu\n", r->protocol, r->partial, r->warning_count);
 }
 
