@@ -51,6 +51,7 @@ if [ "$level" = test ]; then
     need postgresql-15 /usr/lib/postgresql/15/bin/initdb # its tests run a server of their own
     need libsodium23 /usr/lib/*/libsodium.so.23       # report sign and verify
     need openssl openssl                              # a second opinion on signatures
+    need python3-sentencepiece /usr/lib/python3/dist-packages/sentencepiece # judges tokenizers
     need clang-14 clang-14                            # second compiler, sanitizers, fuzzing
     need libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a
     need lld-14 ld.lld-14

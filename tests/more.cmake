@@ -154,3 +154,12 @@ if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sani
   set_tests_properties(cli/notebook cli/demo PROPERTIES LABELS cli TIMEOUT 900
                        SKIP_RETURN_CODE 77)
 endif()
+
+# The engine's tokenizers judged by others' (npm ci, python3-sentencepiece)
+add_executable(tok_ids ${CMAKE_CURRENT_SOURCE_DIR}/peer/tok_ids.c)
+eco_flags(tok_ids)
+target_include_directories(tok_ids PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(tok_ids PRIVATE eco_engine m)
+add_test(NAME peer/tokenizers COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/peer/tokenizers.py
+         --program $<TARGET_FILE:tok_ids> --modules ${CMAKE_SOURCE_DIR}/node_modules)
+set_tests_properties(peer/tokenizers PROPERTIES LABELS peer TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -94,6 +94,7 @@ double eco_gguf_num(const struct eco_gguf *g, const char *name, double otherwise
             : 0;
     double d;
     switch (k ? k->type : ECO_GGUF_TYPES) {
+    case ECO_GGUF_BOOL:
     case ECO_GGUF_U8:
     case ECO_GGUF_U16:
     case ECO_GGUF_U32:

@@ -110,6 +110,8 @@ int eco_tok_finish(struct eco_tokenizer *t, struct eco_err *err);
 const struct eco_merge *eco_tok_merge(const struct eco_tokenizer *t, int left, int right);
 /** The longest special token at text[0..len), user-defined ones always, others when `all`; -1. */
 int eco_tok_special_at(const struct eco_tokenizer *t, const char *text, size_t len, bool all);
+/** The byte that "<0xE2>" stands for, or -1. */
+int eco_tok_byte(const char *text, size_t len);
 /** GPT-2's bytes as letters: appends the raw bytes; false when a letter stands for no byte. */
 bool eco_tok_unbyte(const char *text, size_t len, struct eco_buf *out);
 

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "tok_inside.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct loading {
@@ -202,12 +201,10 @@ static int add_pieces(struct loading *l, const struct eco_json *vocab, struct ec
     for (const struct eco_json *v = vocab->child; v && rc == 0; v = v->next) {
         int id = 0;
         size_t len = 0;
-        unsigned byte = 0;
         if (!whole(v, l->t->n, &id)) {
             return bad(l, "an id of the vocabulary is out of range", err);
         }
-        bool is_byte = !l->t->byte_level && v->key_len == 6 &&
-                       sscanf(v->key, "<0x%2X>", &byte) == 1 &&
+        bool is_byte = !l->t->byte_level && eco_tok_byte(v->key, v->key_len) >= 0 &&
                        get_bool(l->model, "byte_fallback", false);
         const char *s = raw_text(l, v->key, v->key_len, &len);
         rc = eco_tok_set(l->t, id, s, len, is_byte ? ECO_TOK_BYTE : ECO_TOK_NORMAL, 0.0f, err);
@@ -319,7 +316,7 @@ static int post_processor(struct loading *l, const struct eco_json *v, struct ec
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* One more than the largest id. */
+/* One more than the largest id; 0 when most ids up to it are not there. */
 static int count_pieces(const struct loading *l, const struct eco_json *vocab)
 {
     const struct eco_json *added = eco_json_get(l->root, "added_tokens");
@@ -330,7 +327,8 @@ static int count_pieces(const struct loading *l, const struct eco_json *vocab)
     for (const struct eco_json *v = added ? added->child : NULL; v; v = v->next) {
         n = whole(eco_json_get(v, "id"), ECO_TOK_MAX_PIECES, &id) && id >= n ? id + 1 : n;
     }
-    return n;
+    uint64_t there = (uint64_t)vocab->count + (added ? added->count : 0);
+    return (uint64_t)n <= 2 * there + 1024 ? n : 0;
 }
 
 static int load(struct loading *l, struct eco_err *err)

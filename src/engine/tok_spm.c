@@ -97,7 +97,9 @@ static bool next(struct wire *w, struct field *f)
 
 static struct wire inside(const struct field *f)
 {
-    return (struct wire){f->text, f->text + f->len, f->text == NULL};
+    static const unsigned char none[1];
+    const unsigned char *p = f->text ? f->text : none; /* a number where a message should be */
+    return (struct wire){p, p + f->len, f->text == NULL};
 }
 
 static bool read_trainer(struct wire w, struct spec *s)

@@ -3,7 +3,6 @@
 
 #include "base/utf8.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,6 +300,23 @@ static bool spans_words(const struct eco_piece *p)
     return false;
 }
 
+int eco_tok_byte(const char *text, size_t len)
+{
+    int v = 0;
+    if (len != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>') {
+        return -1;
+    }
+    for (int i = 3; i < 5; i++) {
+        char c = text[i];
+        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        if (digit < 0) {
+            return -1;
+        }
+        v = 16 * v + digit;
+    }
+    return v;
+}
+
 int eco_tok_finish(struct eco_tokenizer *t, struct eco_err *err)
 {
     bool any = false;
@@ -312,8 +328,8 @@ int eco_tok_finish(struct eco_tokenizer *t, struct eco_err *err)
     }
     for (int i = 0; i < t->n; i++) {
         const struct eco_piece *p = &t->pieces[i];
-        unsigned byte = 0;
-        if (p->type == ECO_TOK_BYTE && p->len == 6 && sscanf(p->text, "<0x%2X>", &byte) == 1) {
+        int byte = p->type == ECO_TOK_BYTE ? eco_tok_byte(p->text, p->len) : -1;
+        if (byte >= 0) {
             t->byte_id[byte] = i;
         } else if (p->type == ECO_TOK_NORMAL) {
             t->min_score = !any || p->score < t->min_score ? p->score : t->min_score;

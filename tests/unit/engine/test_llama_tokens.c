@@ -1,0 +1,161 @@
+/*
+ * Tokenizers written into GGUF files by quantize, read by llama.cpp and by the engine: the same ids
+ * of the same texts, random ones included.
+ */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
+#include "eco_test.h"
+#include "engine/quantize.h"
+#include "engine/tok.h"
+#include "llama_peer.h"
+#include "reference.h"
+#include "reference_folder.h"
+#include "tok_make.h"
+
+#include <unistd.h>
+
+#define MAX_IDS 4096
+
+static char folder[256], path[300], words[300];
+static struct peer peer;
+
+static int setup(void **state)
+{
+    const char *base = getenv("TMPDIR");
+    struct ref_config c = {.type = "llama",
+                           .hidden = 32,
+                           .heads = 2,
+                           .kv_heads = 1,
+                           .head_dim = 16,
+                           .inter = 64,
+                           .vocab = 640,
+                           .layers = 1,
+                           .theta = 10000,
+                           .eps = 1e-5};
+    struct ref_model m;
+    (void)state;
+    snprintf(folder, sizeof(folder), "%s/eco-words-XXXXXX", base ? base : P_tmpdir);
+    if (!mkdtemp(folder)) {
+        return -1;
+    }
+    snprintf(path, sizeof(path), "%s/model.gguf", folder);
+    snprintf(words, sizeof(words), "%s/tokenizer.json", folder);
+    ref_make(&m, &c, 5);
+    ref_write_folder(&m, folder, 1);
+    ref_done(&m);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    static const char *const names[] = {"config.json", "model.safetensors", "model.gguf",
+                                        "tokenizer.json"};
+    char name[600];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof(name), "%s/%s", folder, names[i]);
+        unlink(name);
+    }
+    return rmdir(folder);
+}
+
+/* Words, spaces and letters of many scripts; well-formed, for llama.cpp takes nothing else. */
+static void random_text(uint64_t *rng, struct eco_buf *out)
+{
+    static const char *const parts[] = {" ",
+                                        " ",
+                                        " ",
+                                        "  ",
+                                        "\n",
+                                        "\t",
+                                        "\r\n",
+                                        "the",
+                                        "energy",
+                                        " token",
+                                        "It's",
+                                        "'LL",
+                                        "123",
+                                        "4",
+                                        "x",
+                                        "y->z",
+                                        "();",
+                                        "ß",
+                                        "é",
+                                        "Größe",
+                                        "слов",
+                                        "世界",
+                                        "日本",
+                                        "مرحبا",
+                                        "\xF0\x9F\x98\x80",
+                                        "\xC2\xA0",
+                                        "\xE2\x80\x83",
+                                        "½",
+                                        "٣",
+                                        "\xE2\x96\x81",
+                                        "e\xCC\x81",
+                                        "…",
+                                        "!!!",
+                                        "--",
+                                        "_"};
+    size_t count = sizeof(parts) / sizeof(parts[0]);
+    *rng = *rng * 6364136223846793005u + 1442695040888963407u;
+    int n = 1 + (int)(*rng >> 33) % 20;
+    for (int i = 0; i < n; i++) {
+        *rng = *rng * 6364136223846793005u + 1442695040888963407u;
+        eco_buf_puts(out, parts[(*rng >> 33) % count]);
+    }
+}
+
+static void compare(const struct eco_tokenizer *t, const void *vocab, const char *name,
+                    const char *text, size_t len)
+{
+    struct eco_ids ours = {0};
+    int32_t theirs[MAX_IDS];
+    struct eco_err err = {0};
+    assert_int_equal(eco_tokenizer_encode(t, text, len, ECO_TOK_WITH_ENDS, &ours, &err), 0);
+    int n = peer.tokenize(vocab, text, (int32_t)len, theirs, MAX_IDS, true, false);
+    if (n != (int)ours.n || memcmp(theirs, ours.v, (size_t)n * sizeof(int)) != 0) {
+        fail_msg("%s: '%s' gives %zu ids here and %d in llama.cpp, or others", name, text, ours.n,
+                 n);
+    }
+    eco_ids_done(&ours);
+}
+
+static void test_same_ids(void **state)
+{
+    (void)state;
+    if (!peer.load) {
+        skip();
+    }
+    for (size_t f = 0; f < MAKE_FAMILIES; f++) {
+        struct eco_quantized q;
+        struct eco_tokenizer *t = NULL;
+        struct eco_err err = {0};
+        uint64_t rng = f + 1;
+        assert_int_equal(make_family_file(&make_families[f], words), 0);
+        if (eco_engine_quantize(folder, path, ECO_PREC_FP16, 1, true, &q, &err) ||
+            eco_tokenizer_open(path, &t, &err)) {
+            fail_msg("%s: %s", make_families[f].name, err.message);
+        }
+        assert_string_equal(q.warning, "");
+        void *model = peer.load(path, peer.model_defaults());
+        assert_non_null(model);
+        const void *vocab = peer.vocab(model);
+        compare(t, vocab, make_families[f].name, make_text, sizeof(make_text) - 1);
+        for (int i = 0; i < 500; i++) {
+            struct eco_buf text = ECO_BUF_INIT;
+            random_text(&rng, &text);
+            compare(t, vocab, make_families[f].name, eco_buf_str(&text), text.len);
+            eco_buf_done(&text);
+        }
+        print_message("%-10s 501 texts: the same ids as llama.cpp\n", make_families[f].name);
+        peer.free_model(model);
+        eco_tokenizer_free(t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_ids)};
+    peer_open(&peer);
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
