@@ -38,9 +38,8 @@ run doctor
 # The first NVIDIA card whose power can be read.
 card_of='s/^.*"name":"nvml","status":"available","device":"GPU [0-9]*: \([^"]*\)".*$/\1/p'
 gpu=$("$eco" doctor --json | sed -n "$card_of")
-card=${gpu:-RTX 4090}
-[ -n "$gpu" ] || printf '\nNo GPU here: first the question for an %s, from the data.\n' "$card"
-run estimate "$model" "$card" --precision NF4 --quiet
+[ -n "$gpu" ] || printf '\nNo GPU here: first the question for a well-known one, from the data.\n'
+run estimate "$model" --precision NF4 ${gpu:+--gpu "$gpu"} --quiet
 
 next="report share $out/energy.json"
 if [ -z "$gpu" ] || ! through_worker; then
@@ -51,5 +50,5 @@ if [ -z "$gpu" ] || ! through_worker; then
 fi
 
 printf '\nNext:\n'
-printf '  ecocompute %s\n' "$next" "optimize Qwen/Qwen2.5-7B-Instruct '$card'" \
+printf '  ecocompute %s\n' "$next" "optimize Qwen/Qwen2.5-7B-Instruct" \
     "measure MODEL --precision FP16,NF4 --workload openai --url http://HOST:8000/v1"

@@ -146,6 +146,12 @@ if(TARGET ecocompute)
   set_tests_properties(cli/packaging PROPERTIES LABELS cli TIMEOUT 120)
 endif()
 
+if(TARGET ecocompute-openai AND NOT ECO_SANITIZE)
+  add_test(NAME cli/openai_run COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/openai_run.py
+           --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
+  set_tests_properties(cli/openai_run PROPERTIES LABELS cli TIMEOUT 600)
+endif()
+
 if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sanitizer too
   add_test(NAME cli/notebook COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/notebook.py
            --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)

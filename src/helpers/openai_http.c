@@ -78,19 +78,19 @@ static struct curl_slist *make_headers(const struct eco_openai_target *t)
 {
     struct eco_buf line = ECO_BUF_INIT;
     struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
-    struct curl_slist *more = list ? curl_slist_append(list, "Expect:") : NULL;
-    if (more && t->key) {
+    struct curl_slist *all = list ? curl_slist_append(list, "Expect:") : NULL;
+    if (all && t->key) {
         eco_buf_printf(&line, "Authorization: Bearer %s", t->key);
-        more = eco_buf_ok(&line) ? curl_slist_append(list, line.data) : NULL;
+        all = eco_buf_ok(&line) ? curl_slist_append(list, line.data) : NULL;
         if (line.data) { /* not left lying about */
             memset(line.data, 0, line.len);
         }
         eco_buf_done(&line);
     }
-    if (!more) {
+    if (!all) {
         curl_slist_free_all(list);
     }
-    return more;
+    return all;
 }
 
 static int write_request(struct eco_openai_pool *p, int tokens, struct eco_err *err)

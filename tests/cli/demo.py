@@ -51,7 +51,7 @@ class Demo:
 
     def run(self, card, stubs, status=0, program=None, **more):
         env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "ECOCOMPUTE_OUT": str(self.out),
-               "PYTHONDONTWRITEBYTECODE": "1", "ECO_STUB": "token_s=0.002", **more}
+               "PYTHONDONTWRITEBYTECODE": "1", "ECO_STUB": "token_s=0.01", **more}
         if card:
             env.update(LD_LIBRARY_PATH=str(self.folder / "driver"),
                        ECO_FAKE_NVML=str(self.folder / "script"),

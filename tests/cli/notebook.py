@@ -138,8 +138,8 @@ def check_short(book):
 
 
 def check_long(book):
-    """Six and fourteen trials by the real program: 60 W x 2 ms and 45 W x 1.6 ms a token."""
-    out, ended = book.run(extra="--quick")
+    """Six and fourteen trials by the real program: 60 W x 10 ms and 45 W x 8 ms a token."""
+    out, ended = book.run("cc=7.5,token_s=0.01", extra="--quick")
     if ended:
         fail("ended in %r: %s" % (ended, out[-3000:]))
     for folder, n in (("ecocompute-out", 2), ("ecocompute-out-repeated", 6)):
