@@ -1,6 +1,6 @@
 /*
- * measure_energy runs the machine for minutes, so it runs as a child of its own: the session goes on
- * answering, and a cancelled call ends it with a signal. A client chooses numbers and
+ * measure_energy runs the machine for minutes, so it runs as a child of its own: the session goes
+ * on answering, and a cancelled call ends it with a signal. A client chooses numbers and
  * switches; programs, libraries and folders are what the owner said when he started this.
  */
 #include "mcp_parts.h"

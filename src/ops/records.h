@@ -180,24 +180,7 @@ struct eco_res_doctor {
 struct eco_res_digest {
 #include "records/rec_digest.def"
 };
-struct eco_res_arch_class {
-#include "records/rec_arch_class.def"
-};
-struct eco_res_arch_classes {
-#include "records/rec_arch_classes.def"
-};
-struct eco_res_architecture {
-#include "records/rec_architecture.def"
-};
-struct eco_res_architectures {
-#include "records/rec_architectures.def"
-};
-struct eco_res_mcp {
-#include "records/rec_mcp.def"
-};
-struct eco_res_serve {
-#include "records/rec_serve.def"
-};
+#include "records/structs_services.def"
 struct eco_res_version {
 #include "records/rec_version.def"
 };
@@ -280,12 +263,6 @@ extern const struct eco_record eco_rec_track;
 extern const struct eco_record eco_rec_doctor;
 extern const struct eco_record eco_rec_engine_arm, eco_rec_engine;
 extern const struct eco_record eco_rec_digest;
-extern const struct eco_record eco_rec_arch_class;
-extern const struct eco_record eco_rec_arch_classes;
-extern const struct eco_record eco_rec_architecture;
-extern const struct eco_record eco_rec_architectures;
-extern const struct eco_record eco_rec_mcp;
-extern const struct eco_record eco_rec_serve;
 extern const struct eco_record eco_rec_version;
 extern const struct eco_record eco_rec_stats;
 extern const struct eco_record eco_rec_check_anchors;

@@ -1,6 +1,6 @@
 /*
- * A token bucket per client: `per_min` tokens at most, refilled evenly over a minute. Buckets lie in
- * a table of fixed size; in a full set the one that is fullest again makes room, since it
+ * A token bucket per client: `per_min` tokens at most, refilled evenly over a minute. Buckets lie
+ * in a table of fixed size; in a full set the one that is fullest again makes room, since it
  * remembers least.
  */
 #include "server_parts.h"

@@ -59,8 +59,21 @@ double eco_limiter_take(struct eco_limiter *l, const unsigned char address[16], 
     X(304)                                                                                         \
     X(400)                                                                                         \
     X(401)                                                                                         \
-    X(403) X(404) X(405) X(406) X(409) X(413) X(414) X(415) X(422) X(429) X(431) X(500) X(501)     \
-        X(503) X(599)
+    X(403)                                                                                         \
+    X(404)                                                                                         \
+    X(405)                                                                                         \
+    X(406)                                                                                         \
+    X(409)                                                                                         \
+    X(413)                                                                                         \
+    X(414)                                                                                         \
+    X(415)                                                                                         \
+    X(422)                                                                                         \
+    X(429)                                                                                         \
+    X(431)                                                                                         \
+    X(500)                                                                                         \
+    X(501)                                                                                         \
+    X(503)                                                                                         \
+    X(599)
 
 enum {
 #define X(status) ECO_METRIC_AT_##status,

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a request: the first line is method and target, the rest the body. Whatever comes: one
- * reply, a status of ours, JSON where it says JSON, and an error object with every refusal.
+ * Any bytes as a request: the first line is method and target, the rest the body. Whatever comes:
+ * one reply, a status of ours, JSON where it says JSON, and an error object with every refusal.
  */
 #include "base/json.h"
 #include "server/server.h"

@@ -121,7 +121,7 @@ static void test_tokens(void **state)
     eco_limiter_free(l);
 }
 
-/* A million clients: the table stays, and a client that is out of tokens is not the one forgotten. */
+/* A million clients: the one that is out of tokens is not the one forgotten. */
 static void test_many_clients(void **state)
 {
     struct eco_limiter *l = eco_limiter_new(3);
