@@ -61,6 +61,7 @@ function(eco_add_program)
   endif()
 endfunction()
 
+add_custom_target(helpers) # those whose libraries are here
 # eco_add_helper(NAME PACKAGES pkg... [DEPS module...]): src/helpers/<name>.c or src/helpers/<name>_*.c
 # as ecocompute-<name>, which the main program runs from its own folder or from libexec. Without its
 # libraries it is left out, and the main program says so when it is wanted.
@@ -86,5 +87,6 @@ function(eco_add_helper name)
   target_include_directories(ecocompute-${name} SYSTEM PRIVATE ${ECO_HELPER_${name}_INCLUDE_DIRS})
   target_link_libraries(ecocompute-${name} PRIVATE ${ECO_HELPER_${name}_LINK_LIBRARIES} m
                         ${CMAKE_DL_LIBS})
+  add_dependencies(helpers ecocompute-${name})
   install(TARGETS ecocompute-${name} RUNTIME DESTINATION libexec/ecocompute)
 endfunction()
