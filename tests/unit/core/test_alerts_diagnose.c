@@ -84,6 +84,21 @@ static void test_int8_default(void **state)
     assert_int_equal(d.n_verify, 3);
 }
 
+/* 16 bit is no fix where it does not fit: then the outlier split goes first. */
+static void test_sixteen_bit_must_fit(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_INT8_MIXED, 1, 9.5, 100);
+    in.need_fp16_gb = 0.9 * eco_gpu_memory_bytes(&g) / 1e9;
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_INT8_MIXED);
+    assert_string_equal(d.fix[0].id, "use-16-bit");
+    in.need_fp16_gb = 1.1 * eco_gpu_memory_bytes(&g) / 1e9;
+    d = diagnose(&in);
+    assert_null(fix(&d, "use-16-bit"));
+    assert_string_equal(d.fix[0].id, "threshold-0");
+}
+
 static void test_hidden_outlier_split(void **state)
 {
     (void)state;
@@ -326,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fp16_as_measured),
         cmocka_unit_test(test_int8_default),
+        cmocka_unit_test(test_sixteen_bit_must_fit),
         cmocka_unit_test(test_hidden_outlier_split),
         cmocka_unit_test(test_batch_that_does_not_batch),
         cmocka_unit_test(test_offload),

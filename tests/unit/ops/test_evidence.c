@@ -1,0 +1,147 @@
+/* What an answer cites can be shown, and is about the question; prices of traps add up. */
+#include "eco_test.h"
+
+#include "dataset/dataset.h"
+#include "eco_alerts.h"
+#include "ops/args.h"
+#include "ops/params.h"
+#include "ops/records.h"
+
+static struct eco_arena arena;
+
+static int start(void **state)
+{
+    (void)state;
+    eco_arena_init(&arena, 0);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    eco_arena_done(&arena);
+    return 0;
+}
+
+static const void *answer(const char *verb, const char *const (*params)[2], size_t n)
+{
+    const struct eco_op *op = eco_op_find(verb);
+    struct eco_ctx ctx = {.arena = &arena};
+    struct eco_err err = {0};
+    void *args = eco_arena_alloc(&arena, op->args_size);
+    void *result = eco_arena_alloc(&arena, op->result->size);
+    int rc = eco_args_init(op, args, &arena, &err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = eco_args_set(op, args, &arena, eco_args_find(op, params[i][0], strlen(params[i][0])),
+                          params[i][1], strlen(params[i][1]), &err);
+    }
+    rc = rc ? rc : eco_args_finish(op, args, &err);
+    rc = rc ? rc : op->run(&ctx, args, result, &err);
+    if (rc) {
+        fail_msg("%s: %s", verb, err.message);
+    }
+    return result;
+}
+
+#define ANSWER(verb, params) answer(verb, params, ECO_COUNT(params))
+
+/* `data show ID` is what the view says. */
+static void test_evidence_of_traps_can_be_shown(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < eco_alerts_count(); i++) {
+        for (const char *at = eco_alerts_rule(i)->evidence; *at;) {
+            struct eco_row row;
+            size_t n = strcspn(at, " ");
+            if (!eco_dataset_row_by_id(at, n, &row)) {
+                fail_msg("%s cites '%.*s'", eco_alerts_rule(i)->id, (int)n, at);
+            }
+            at += n + (at[n] == ' ');
+        }
+    }
+}
+
+static void test_closest_rows(void **state)
+{
+    (void)state;
+    static const char *const q[][2] = {
+        {"model", "Mistral-7B-v0.1"}, {"gpu", "a800"}, {"precision", "NF4"}};
+    const struct eco_res_estimate *r = ANSWER("estimate", q);
+    const struct eco_res_evidence *e = r->transparency.closest.items;
+    assert_true(r->transparency.closest.n > 0);
+    assert_true(r->transparency.measured_here);
+    assert_string_equal(e->gpu, "A800 SXM4 80GB");
+    assert_string_equal(e->precision, "NF4");
+    assert_true(r->transparency.limits.n > 0);
+    for (size_t i = 0; i < r->transparency.closest.n; i++) {
+        struct eco_row row;
+        assert_true(eco_dataset_row_by_id(e[i].row, strlen(e[i].row), &row));
+        assert_false(row.excluded);
+    }
+}
+
+/* What a trap costs is the part of the bill that its effect makes: bill = without * (1 + effect). */
+static void test_price_of_a_trap(void **state)
+{
+    (void)state;
+    static const char *const q[][2] = {
+        {"model", "Mistral-7B-v0.1"}, {"gpu", "rtx4090d"}, {"precision", "INT8"}};
+    const struct eco_res_estimate *r = ANSWER("estimate", q);
+    const struct eco_res_alert *a = r->alerts.items;
+    assert_string_equal(a->id, "int8-paradox");
+    double without = r->cost->month.usd.v / (1 + a->effect_pct.v / 100);
+    assert_near(a->month_usd.v, r->cost->month.usd.v - without, 0.01 * a->month_usd.v);
+    assert_near(a->fix_saving_usd.v, -r->cost->month.usd.v * a->fix_effect_pct.v / 100,
+                0.01 * a->fix_saving_usd.v);
+}
+
+/* Volumes in other units are the requests that one would compute by hand. */
+static void test_volumes(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"requests_per_day", "1000"},
+                                           {"users", "200"},
+                                           {"tokens", "23040000"},
+                                           {"characters", "46080000"},
+                                           {"gb_text", "0.09216"}};
+    for (size_t i = 0; i < ECO_COUNT(cases); i++) {
+        const char *const q[][2] = {
+            {"model", "Mistral-7B-v0.1"}, {"gpu", "a800"}, {cases[i][0], cases[i][1]}};
+        const struct eco_res_cost *r = ANSWER("cost", q);
+        assert_near(r->bill.requests, 30000, 1e-6); /* of 768 tokens, 2 characters each */
+        assert_true(r->conversions.n > 0);
+    }
+}
+
+/* From what is seen to what is expected after the fix, in percent of what is seen. */
+static void test_improvement(void **state)
+{
+    (void)state;
+    static const char *const q[][2] = {{"model", "Mistral-7B-v0.1"},
+                                       {"gpu", "rtx4090d"},
+                                       {"precision", "INT8"},
+                                       {"throughput", "9.5"},
+                                       {"power_w", "140"}};
+    const struct eco_res_diagnose *r = ANSWER("diagnose", q);
+    const struct eco_res_improvement *m = r->improvement;
+    assert_string_equal(r->pattern, "int8-mixed");
+    assert_true(r->likelihood.v > 0.5 && r->evidence.n > 0);
+    assert_non_null(m);
+    assert_string_equal(m->fix, "use-16-bit");
+    assert_near(m->j_per_1k_now.v, 1000.0 * 140 / 9.5, 10);
+    assert_near(m->energy_pct.v, 100 * (m->j_per_1k_then.v / m->j_per_1k_now.v - 1), 0.5);
+    assert_true(m->j_per_1k_then.v < m->j_per_1k_now.v && m->saving_usd.v > 0);
+    assert_near(m->saving_year_usd.v, 12 * m->saving_usd.v, 0.01 * m->saving_year_usd.v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_evidence_of_traps_can_be_shown),
+        cmocka_unit_test(test_closest_rows),
+        cmocka_unit_test(test_price_of_a_trap),
+        cmocka_unit_test(test_volumes),
+        cmocka_unit_test(test_improvement),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
