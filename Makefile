@@ -8,10 +8,10 @@ SUITES ?= plain asan
 export JOBS WERROR FUZZ_SECONDS
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test lint asan tsan fuzz coverage bench install bless clean
+.PHONY: help build demo test lint asan tsan fuzz coverage bench web web-test install bless clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 build: ## the program, as build/ecocompute
 	@cmake -S . -B build -G Ninja --log-level=NOTICE -DECO_WERROR=$(WERROR)
@@ -41,6 +41,15 @@ coverage: ## line coverage by the unit tests; core must reach 95 %
 bench: ## the benches; each prints a ratio against a named peer
 	@sh scripts/bench.sh
 
+web: ## the page: dist/web/ for a server, dist/ecocompute.html for a disk
+	@cmake -S . -B build -G Ninja --log-level=NOTICE -DECO_WERROR=$(WERROR)
+	@cmake --build build --target web -- -j $(JOBS) --quiet
+	@rm -rf dist && cp -R build/dist dist && ls -l dist dist/web
+
+web-test: ## the page in Chromium, the whole matrix, with its times
+	@cmake -S . -B build -G Ninja --log-level=NOTICE -DECO_WERROR=$(WERROR)
+	@cmake --build build --target web_test -- -j $(JOBS)
+
 install: build ## into DESTDIR/PREFIX (default /usr/local)
 	@cmake --build build -- -j $(JOBS) --quiet
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
@@ -49,4 +58,4 @@ bless: build ## writes the present output into the CLI transcripts; look at the 
 	@/usr/bin/python3 tests/cli/transcript.py --bless --program build/ecocompute
 
 clean: ## removes the build folders and ecocompute-out/
-	@rm -rf build build-asan build-tsan build-fuzz build-cov build-bench ecocompute-out
+	@rm -rf build build-asan build-tsan build-fuzz build-cov build-bench ecocompute-out dist

@@ -84,3 +84,19 @@ add_custom_command(
   DEPENDS ${eco_wasm_objects} COMMAND_EXPAND_LISTS
   COMMENT "wasm: link" VERBATIM)
 add_custom_target(wasm DEPENDS ${ECO_WASM})
+
+# dist/ in the build folder; `make web` copies it into the source tree.
+find_program(ECO_NODE node)
+if(NOT ECO_NODE OR NOT EXISTS ${ECO_NODE_MODULES}/vite/package.json OR
+   NOT EXISTS ${ECO_NODE_MODULES}/typescript/package.json)
+  message(NOTICE "-- page: only its engine is built (no node, vite or typescript: scripts/setup.sh test)")
+  return()
+endif()
+file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/*)
+set(ECO_WEB_DIST ${CMAKE_BINARY_DIR}/dist)
+add_custom_command(
+  OUTPUT ${ECO_WEB_DIST}/ecocompute.html ${ECO_WEB_DIST}/web/index.html
+  COMMAND ${ECO_NODE} ${CMAKE_SOURCE_DIR}/web/build/make.mjs ${ECO_WASM} ${ECO_WEB_DIST}
+  DEPENDS ${ECO_WASM} ${page_sources}
+  COMMENT "page: dist/" VERBATIM)
+add_custom_target(web DEPENDS ${ECO_WEB_DIST}/ecocompute.html)

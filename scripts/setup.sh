@@ -60,6 +60,9 @@ if [ "$level" = test ]; then
     need cppcheck cppcheck
     need gcovr gcovr
     need libcurl4-openssl-dev /usr/lib/*/pkgconfig/libcurl.pc  # ecocompute-openai
+    need wasi-libc /usr/include/wasm32-wasi/stdio.h   # the page's engine
+    need libclang-rt-14-dev-wasm32 /usr/lib/llvm-14/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a
+    need chromium chromium chromium-browser google-chrome # drives the page
     command -v node >/dev/null 2>&1 || need npm npm   # brings Debian's Node where there is none
 fi
 

@@ -4,6 +4,7 @@ set(python /usr/bin/python3) # Debian's own; another python may lack its package
 
 add_subdirectory(fuzz)
 include(unit/base/peers.cmake)
+include(web/web.cmake)
 include(unit/store/store.cmake)
 include(server/services.cmake)
 

@@ -148,7 +148,8 @@ static void timestamp(int64_t unix_ms, char text[32])
 
 enum format { JSON, TEXT, MARKDOWN, HTML, CSV };
 
-static void render(const struct eco_op *op, const void *result, int format)
+static void render(const struct eco_op *op, const struct eco_ctx *ctx, const void *result,
+                   int format)
 {
     static const enum eco_doc_kind kinds[] = {
         [TEXT] = ECO_DOC_TEXT, [MARKDOWN] = ECO_DOC_MARKDOWN, [HTML] = ECO_DOC_HTML};
@@ -158,6 +159,8 @@ static void render(const struct eco_op *op, const void *result, int format)
         eco_result_csv(op->result, result, &out);
     } else if (format == TEXT || format == MARKDOWN || format == HTML) {
         eco_doc_init(&doc, kinds[format], &out, &arena, TEXT_WIDTH);
+        doc.lang = ctx->lang;
+        doc.persona = ctx->persona;
         op->view(&doc, result);
         eco_doc_end(&doc);
     } else {
@@ -218,7 +221,7 @@ EXPORT("call") int eco_wasm_call(size_t op_len, size_t args_len, int format, dou
     if (rc) {
         return failed(&err);
     }
-    render(op, result, format);
+    render(op, &ctx, result, format);
     return op->says_no && op->says_no(result) ? eco_err_exit_status(ECO_E_ANSWER_NO) : 0;
 }
 

@@ -35,6 +35,7 @@ function value(op, name, row) {
   if (op.name === 'audit' && name === 'text') return pick(CODE);
   if (op.name === 'audit' && name === 'name') return pick(['code.py', 'a.sh', 'requirements.txt']);
   if (op.name === 'report' && name === 'document') return pick(documents);
+  if (op.name === 'report' && name === 'action') return pick(row.enum.filter((a) => !ELSEWHERE.has(a)));
   if (row.enum) return pick(row.enum);
   if (row.type === 'boolean') return random() < 0.5;
   if (row.type === 'array') {
@@ -51,6 +52,7 @@ function value(op, name, row) {
   return pick(['Qwen2.5-7B', '7B', 'x', '']);
 }
 
+const ELSEWHERE = new Set(['sign', 'verify', 'keygen', 'compare', 'import']); // keys and files
 const BATCH = new Set(['estimate', 'optimize', 'compare', 'diagnose', 'cost', 'ask']);
 const WEIGHT = { estimate: 30, optimize: 12, compare: 12, diagnose: 10, cost: 12, ask: 8, audit: 4, report: 4, data: 3, gpus: 2, models: 2, version: 1 };
 const pure = schema.operations.filter((op) => WEIGHT[op.name]);

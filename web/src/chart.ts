@@ -1,10 +1,10 @@
 // A chart of the engine as a figure: readable by pointer and by keys, saved as SVG or PNG.
 import { chart, type Failure } from './engine';
-import { append, h, save } from './dom';
+import { append, h, morph, save } from './dom';
 import { t } from './i18n';
 
 interface Mark {
-  node: SVGElement;
+  at: number; // its place among the points in the picture
   label: string;
   x: number;
   y: number;
@@ -13,10 +13,9 @@ interface Mark {
 let serial = 0;
 
 // The engine's SVG carries its own style for use elsewhere; here the page's theme decides.
-function parse(text: string): SVGSVGElement {
+function parse(text: string, tail: string): SVGSVGElement {
   const bare = text.replace(/<style>[^]*?<\/style>/, '').replace(/ style="[^"]*"/g, '');
   const svg = new DOMParser().parseFromString(bare, 'image/svg+xml').documentElement as unknown as SVGSVGElement;
-  const tail = `-${++serial}`;
   for (const node of svg.querySelectorAll('[id]')) node.id += tail;
   for (const node of svg.querySelectorAll('[clip-path]')) {
     node.setAttribute('clip-path', node.getAttribute('clip-path')!.replace(')', `${tail})`));
@@ -43,7 +42,7 @@ function marksOf(svg: SVGSVGElement): Mark[] {
     const [x, y] = center(node);
     title.remove(); // one tooltip, not two
     node.classList.add('point');
-    marks.push({ node, label, x, y });
+    marks.push({ at: marks.length, label, x, y });
   }
   return marks.sort((a, b) => a.x - b.x || a.y - b.y);
 }
@@ -68,6 +67,7 @@ export class Chart {
   private text = '';
   private marks: Mark[] = [];
   private at = -1;
+  private readonly tail = `-${++serial}`;
 
   constructor(private readonly name: string) {
     this.tip = h('p', { class: 'tip', 'aria-live': 'polite', role: 'status' });
@@ -87,12 +87,13 @@ export class Chart {
       return;
     }
     this.text = drawn;
-    this.svg = parse(drawn);
-    this.marks = marksOf(this.svg);
-    this.at = -1;
-    this.tip.textContent = '';
-    this.frame.setAttribute('aria-label', `${t('chart.word')}: ${this.svg.querySelector('title')?.textContent ?? ''} (${t('chart.keys')})`);
-    this.frame.replaceChildren(this.svg);
+    const fresh = parse(drawn, this.tail);
+    const title = fresh.querySelector('title')?.textContent ?? '';
+    this.show(-1);
+    this.marks = marksOf(fresh);
+    if (this.svg && this.svg.isConnected) morph(this.svg, fresh);
+    else this.frame.replaceChildren((this.svg = fresh));
+    this.frame.setAttribute('aria-label', `${t('chart.word')}: ${title} (${t('chart.keys')})`);
     if (!this.tools.hasChildNodes()) {
       append(this.tools, [
         h('span', { class: 'quiet' }, t('chart.keys')),
@@ -112,10 +113,10 @@ export class Chart {
 
   private show(index: number): void {
     if (index === this.at) return;
-    this.marks[this.at]?.node.classList.remove('on');
+    this.svg?.querySelector('.point.on')?.classList.remove('on');
     this.at = index;
     const mark = this.marks[index];
-    mark?.node.classList.add('on');
+    if (mark) this.svg?.querySelectorAll('.point')[mark.at]?.classList.add('on');
     this.tip.textContent = mark?.label ?? '';
   }
 

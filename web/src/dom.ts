@@ -30,6 +30,29 @@ export function append(parent: Node, children: Child[]): void {
   }
 }
 
+/**
+ * Makes `old` look like `fresh` and changes only what differs: what stays need not be styled and
+ * laid out again under a moving slider. Listeners stay those of `old`, so they read their element.
+ */
+export function morph(old: Element, fresh: Element): void {
+  for (const { name, value } of fresh.attributes) {
+    if (old.getAttribute(name) === value) continue;
+    if (name === 'style') (old as HTMLElement).style.cssText = (fresh as HTMLElement).style.cssText; // an attribute would be against the policy
+    else old.setAttribute(name, value);
+  }
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  const before = [...old.childNodes];
+  const after = [...fresh.childNodes];
+  after.forEach((node, i) => {
+    const was = before[i];
+    if (!was) old.appendChild(node);
+    else if (was.nodeType !== node.nodeType || was.nodeName !== node.nodeName) old.replaceChild(node, was);
+    else if (node instanceof Element) morph(was as Element, node);
+    else if (was.nodeValue !== node.nodeValue) was.nodeValue = node.nodeValue;
+  });
+  for (const node of before.slice(after.length)) node.remove();
+}
+
 const NBSP = '\u00a0';
 const MINUS = '\u2212';
 

@@ -3,7 +3,7 @@ import { load } from './engine';
 import { h } from './dom';
 import { language, setLanguage, t } from './i18n';
 import { failure, inside } from './parts';
-import { get, set, start, type State } from './state';
+import { get, link, set, start, type State } from './state';
 import * as about from './tabs/about';
 import * as audit from './tabs/audit';
 import * as cost from './tabs/cost';
@@ -40,8 +40,19 @@ function choice(name: string, key: string, options: [string, string][], value: s
   return element;
 }
 
+let dressed = '';
+let addressing = 0;
 function chrome(state: State, tab: string): void {
   setLanguage(state.lang);
+  const look = JSON.stringify([tab, language(), state.theme]);
+  if (look === dressed) { // a slider moves: the links of the tabs follow when it rests
+    clearTimeout(addressing);
+    addressing = window.setTimeout(() => {
+      for (const name of Object.keys(TABS)) document.getElementById(`t-${name}`)?.setAttribute('href', link({ ...get(), tab: name, row: '' }));
+    }, 250);
+    return;
+  }
+  dressed = look;
   const theme = THEMES.includes(state.theme ?? '') ? state.theme! : 'auto';
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;

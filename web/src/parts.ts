@@ -4,19 +4,19 @@ import { append, command, copy, h, pct, range, save } from './dom';
 import { t, tr } from './i18n';
 import { get, link, set, type State } from './state';
 
+function follow(this: HTMLAnchorElement, e: MouseEvent): void {
+  if (e.ctrlKey || e.metaKey || e.shiftKey) return;
+  e.preventDefault();
+  const target: State = Object.fromEntries(Object.keys(get()).map((key) => [key, '']));
+  for (const [key, value] of new URLSearchParams(this.getAttribute('href')!)) target[key] = value;
+  set(target, true);
+  document.getElementById('main')?.focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+}
+
 /** A link inside the page: works without a reload, and as an address. */
 export function inside(patch: State, props: Record<string, unknown>, ...children: (Node | string)[]): HTMLAnchorElement {
-  return h('a', {
-    ...props,
-    href: link({ ...get(), ...patch }),
-    onclick: (e: MouseEvent) => {
-      if (e.ctrlKey || e.metaKey || e.shiftKey) return;
-      e.preventDefault();
-      set(patch, true);
-      document.getElementById('main')?.focus({ preventScroll: true });
-      window.scrollTo(0, 0);
-    },
-  }, ...children);
+  return h('a', { ...props, href: link({ ...get(), ...patch }), onclick: follow }, ...children);
 }
 
 /** The rows behind a number: one by its id, or those of a card and precision. */

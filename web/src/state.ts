@@ -5,22 +5,25 @@ export type State = Record<string, string>;
 
 const KEYS_MAX = 64;
 const LENGTH_MAX = 20_000;
-let now: State = {};
+let now: State = Object.create(null) as State;
 let listener: (s: State) => void = () => {};
 let timer = 0;
 
 function read(): State {
   const text = location.search.length > 1 ? location.search : location.hash.startsWith('#?') ? location.hash.slice(1) : '';
-  const state: State = {};
+  const state = Object.create(null) as State; // a link may say '__proto__'
   let n = 0;
   for (const [key, value] of new URLSearchParams(text.slice(0, LENGTH_MAX))) {
-    if (n++ < KEYS_MAX && !Object.hasOwn(state, key)) state[key] = value;
+    if (n++ >= KEYS_MAX) break;
+    if (!Object.hasOwn(state, key)) state[key] = value;
+    else if (key === 'overlay') state[key] += `\n${value}`; // a share link may hold several points
   }
   return state;
 }
 
 export function link(state: State): string {
-  const query = new URLSearchParams(Object.entries(state).filter(([, v]) => v !== '')).toString();
+  const pairs = Object.entries(state).filter(([, v]) => v !== '');
+  const query = new URLSearchParams(pairs.flatMap(([k, v]) => (k === 'overlay' ? v.split('\n').map((one) => [k, one]) : [[k, v]]))).toString();
   return query ? `?${query}` : '?';
 }
 
@@ -37,7 +40,7 @@ export const get = (): State => now;
 
 /** Changes keys; '' removes one. `push`: a new entry in the history, else the present one. */
 export function set(patch: State, push: boolean): void {
-  now = { ...now, ...patch };
+  now = Object.assign(Object.create(null) as State, now, patch);
   for (const key of Object.keys(now)) if (now[key] === '') delete now[key];
   clearTimeout(timer);
   if (push) write(true);

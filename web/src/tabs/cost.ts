@@ -91,7 +91,7 @@ export function show(panel: HTMLElement, state: State): void {
       { name: 'PUE', value: num(b.pue) }]),
     chart.element,
     h('section', null, h('h3', null, t('options')), table(t('options'), [
-      { name: '', cell: (o: Option) => o.label },
+      { name: t('option'), cell: (o: Option) => o.label },
       { name: t('p.precision'), cell: (o) => o.precision },
       { name: t('p.batch'), right: true, cell: (o) => num(o.batch) },
       { name: t('energy.unit'), right: true, cell: (o) => num(o.j_per_1k) },

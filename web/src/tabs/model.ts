@@ -1,7 +1,7 @@
 // Your model: a question in words or controls; the answer with its bands, chart and evidence.
 import { ask, type Args } from '../engine';
 import { Chart } from '../chart';
-import { chance, command, h, num, pct, range, usd } from '../dom';
+import { chance, command, h, morph, num, pct, range, usd } from '../dom';
 import { t, tr } from '../i18n';
 import { argsFor, field, group, Sheet, slider, spoken } from '../controls';
 import { alerts, facts, failure, fill, inside, list, rowsBehind, strip, table, tag, takeaway, type Alert, type Bands } from '../parts';
@@ -192,10 +192,12 @@ function precisions(args: Args): HTMLElement | null {
       { name: t('throughput'), right: true, cell: (r) => num(r.tokens_per_s) },
       { name: 'GB', right: true, cell: (r) => h('span', { class: r.fits ? null : 'bad' }, num(r.vram_gb)) },
       { name: t('p.engine'), cell: (r) => r.engine },
-      { name: '', cell: (r) => tag(r.basis, { gpu: String(args.gpu ?? ''), precision: r.precision }) }],
+      { name: t('basis'), cell: (r) => tag(r.basis, { gpu: String(args.gpu ?? ''), precision: r.precision }) }],
     reply.result.rows, (r) => (r.precision === args.precision ? 'here' : undefined)));
 }
 
+const above = h('div');
+const rest = h('div');
 let slow = 0;
 function answerNow(): void {
   const args = argsFor('estimate', KEYS);
@@ -206,8 +208,12 @@ function answerNow(): void {
   }
   const e = reply.result;
   chart.draw('estimate', { args });
-  const rest = h('div');
-  fill(answer, headline(e), figures(e), chart.element, rest);
+  const head = h('div', null, headline(e), figures(e));
+  if (above.isConnected && answer.contains(above)) morph(above, head);
+  else {
+    above.replaceChildren(...head.childNodes);
+    fill(answer, above, chart.element, rest);
+  }
   clearTimeout(slow); // what stands below the fold follows when the hand rests
   slow = window.setTimeout(() => fill(rest, alerts(t('alerts'), e.alerts), precisions(args), evidence(e), list(t('notes'), e.notes.concat(e.data.citation)), takeaway('estimate', args)), 60);
 }

@@ -70,12 +70,12 @@ function alternatives(list_: Config[]): HTMLElement | null {
       { name: t('p.batch'), right: true, cell: (c) => num(c.batch) },
       { name: t('energy.unit'), right: true, cell: (c) => num(c.energy_j_per_1k_tokens) },
       { name: t('range95'), right: true, cell: (c) => range(c.energy_ci) },
-      { name: '', right: true, cell: (c) => (c.vs_recommended?.energy_pct === null || !c.vs_recommended ? '' : pct(c.vs_recommended.energy_pct)) },
+      { name: t('versus'), right: true, cell: (c) => (c.vs_recommended?.energy_pct === null || !c.vs_recommended ? '' : pct(c.vs_recommended.energy_pct)) },
       { name: t('latency'), right: true, cell: (c) => num(c.latency_ms_per_token) },
       { name: t('throughput'), right: true, cell: (c) => num(c.throughput_tok_s) },
       { name: 'GB', right: true, cell: (c) => num(c.vram_gb) },
       { name: t('quality'), right: true, cell: (c) => (c.quality_loss_pct === null ? '–' : unit(c.quality_loss_pct, '%')) },
-      { name: '', cell: (c) => tag(c.energy_basis, rowsOf(c)) }], list_));
+      { name: t('basis'), cell: (c) => tag(c.energy_basis, rowsOf(c)) }], list_));
 }
 
 const sheet = new Sheet(KEYS, () => [
@@ -102,9 +102,9 @@ export function show(panel: HTMLElement, state: State): void {
       c ? h('div', { class: 'hero' }, h('div', { class: 'big' }, h('span', { class: 'figure' }, `${c.precision} × ${num(c.batch)}`), h('span', { class: 'what' }, `${t(o.recommended ? 'recommended' : 'nearest')} · ${c.gpu} · ${c.engine}`))) : null),
     o.misses.length ? h('section', null, h('h3', null, t('misses')), table(t('misses'), [
       { name: t('budgets'), cell: (m) => t(`p.${m.budget}`) },
-      { name: '≤', right: true, cell: (m) => num(m.limit) },
+      { name: t('limit'), right: true, cell: (m) => num(m.limit) },
       { name: t('nearest'), right: true, cell: (m) => num(m.best) },
-      { name: '', right: true, cell: (m) => pct(m.excess_pct) }], o.misses)) : null,
+      { name: t('over'), right: true, cell: (m) => pct(m.excess_pct) }], o.misses)) : null,
     c ? configFacts(c, o.basis) : null,
     chart.element,
     alternatives(o.alternatives),

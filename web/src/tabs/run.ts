@@ -4,7 +4,7 @@ import { Chart } from '../chart';
 import { h, num, pct } from '../dom';
 import { t } from '../i18n';
 import { button, copier, fill, tag } from '../parts';
-import { set, type State } from '../state';
+import { link, set, type State } from '../state';
 
 export const KEYS = ['case', 'overlay', 'report'];
 const LINK_MAX = 6000; // longer reports stay out of the address; their share link holds the point
@@ -152,7 +152,7 @@ async function gather(): Promise<void> {
 let timer = 0;
 export function show(panel: HTMLElement, state: State): void {
   const area = panel.querySelector<HTMLTextAreaElement>('#report');
-  const overlay = state.overlay ? `?tab=run&${new URLSearchParams({ overlay: state.overlay }).toString()}` : '';
+  const overlay = state.overlay ? link({ tab: 'run', overlay: state.overlay }) : '';
   const text = pasted || state.report || overlay;
   if (!area || document.activeElement !== area) {
     const focus = document.activeElement?.id;

@@ -1,0 +1,379 @@
+// The page in Chromium: every tab, both languages, both themes, three widths, links, drops, keys,
+// the single file. Fails on any request to elsewhere, any error in the console, any axe violation.
+//   node page.mjs DIST ENGINE.wasm SOURCE [--full]     --full: axe and overflow in the whole matrix
+import fs from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import AxeBuilder from '@axe-core/playwright';
+import { load } from './engine.mjs';
+import { go, launch, open, serve } from './browser.mjs';
+
+const [dist, wasm, source] = process.argv.slice(2).map((p) => path.resolve(p));
+const full = process.argv.includes('--full');
+const engine = await load(wasm);
+const server = await serve(path.join(dist, 'web'));
+const browser = await launch();
+const TABS = ['tested', 'model', 'optimize', 'cost', 'audit', 'run', 'data', 'about'];
+const WIDTHS = [390, 820, 1280];
+const started = performance.now();
+let passed = 0, failed = 0;
+
+function check(name, holds, detail = '') {
+  if (holds) passed++;
+  else {
+    failed++;
+    console.error(`not ok: ${name} ${detail}`);
+  }
+}
+const ask = (op, args) => JSON.parse(engine.call(op, JSON.stringify(args)).text);
+const settle = (page, ms = 150) => page.waitForTimeout(ms);
+const axe = async (page, name) => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  check(`axe ${name}`, violations.length === 0, JSON.stringify(violations.map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.target.join(' '))])));
+};
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+const tab = async (page, name) => {
+  await page.click(`#t-${name}`);
+  await settle(page);
+};
+function clean(name, seen) {
+  check(`${name}: no request elsewhere`, seen.outside.length === 0, seen.outside.join(' '));
+  check(`${name}: no error`, seen.errors.length === 0, seen.errors.join(' | '));
+}
+
+const parts = {
+  // weight, first paint, policy, no cookies
+  async start() {
+    const weight = fs.readdirSync(path.join(dist, 'web')).reduce((n, f) => {
+      const bytes = fs.readFileSync(path.join(dist, 'web', f));
+      return n + (f === 'engine.bin' ? bytes.length : gzipSync(bytes, { level: 9 }).length);
+    }, 0);
+    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    await go(page, server.url);
+    const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1);
+    const ready = await page.evaluate(() => performance.now());
+    console.log(`page weight ${(weight / 1000).toFixed(0)} kB packed, first contentful paint ${paint.toFixed(0)} ms, answer on screen before ${ready.toFixed(0)} ms`);
+    check('page weight', weight <= 600_000, String(weight));
+    check('first paint', paint > 0 && (!full || paint < 1000), String(paint));
+    const policy = await page.getAttribute('meta[http-equiv]', 'content');
+    check('policy', /connect-src 'self'/.test(policy) && /default-src 'none'/.test(policy) && !/unsafe-inline|unsafe-eval(?<!wasm-unsafe-eval)/.test(policy), policy);
+    check('no cookies', (await context.cookies()).length === 0 && (await page.evaluate(() => localStorage.length + sessionStorage.length)) === 0);
+    clean('start', seen);
+    await context.close();
+  },
+
+  // the figure on the screen is the engine's
+  async numbers() {
+    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    for (const [model, gpu, precision] of [['Qwen2.5-7B', 'rtx4090', 'NF4'], ['Llama-3.1-8B-Instruct', 'h100-sxm', 'FP8'], ['TinyLlama-1.1B-Chat-v1.0', 'a800-sxm4-80gb', 'INT8-MIXED']]) {
+      await go(page, `${server.url}?tab=model&model=${model}&gpu=${gpu}&precision=${precision}`);
+      const want = ask('estimate', { model, gpu, precision });
+      const figure = (await page.textContent('.big .figure')).replace(/[^\d.\u2212+]/g, '').replace('\u2212', '-');
+      check(`figure of ${model}`, Number(figure) === want.delta_pct, `${figure} and ${want.delta_pct}`);
+      check(`verdict of ${model}`, (await page.textContent('.headline h2')) === want.verdict);
+      check(`basis of ${model}`, (await page.textContent('.big .tag')) === want.basis);
+      await settle(page, 250);
+      check(`anchors of ${model}`, (await page.locator('#anchors tbody tr').count()) === want.anchors.length);
+      const row = await page.getAttribute('.headline a.tag', 'href');
+      check(`evidence of ${model}`, decodeURIComponent(row).includes(want.anchors[0].row), row);
+    }
+    await page.click('.headline a.tag');
+    await settle(page);
+    check('a tag leads to its row', await page.locator('.card h2').isVisible());
+    await page.goBack();
+    await settle(page);
+    check('back', (await page.getAttribute('#tabs [aria-current]', 'id')) === 't-model');
+    clean('numbers', seen);
+    await context.close();
+  },
+
+  // a slider's move until new numbers and a new chart are laid out
+  async speed() {
+    const { page, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    await go(page, `${server.url}?tab=model`);
+    await page.focus('#c-params_b');
+    const cdp = await context.newCDPSession(page);
+    await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const spent = async () => {
+      const { metrics } = await cdp.send('Performance.getMetrics');
+      const of = (name) => metrics.find((m) => m.name === name).value;
+      return 1000 * (of('ScriptDuration') + of('LayoutDuration') + of('RecalcStyleDuration'));
+    };
+    const before = await spent();
+    const times = await page.evaluate(async () => {
+      const slider = document.querySelector('#c-params_b');
+      const list = [];
+      for (let i = 0; i < 80; i++) {
+        slider.value = String(60 + i * 4);
+        const before = document.querySelector('.big .figure').textContent;
+        const t = performance.now();
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        document.querySelector('.chart svg').getBoundingClientRect();
+        document.body.offsetHeight;
+        list.push([performance.now() - t, before !== document.querySelector('.big .figure').textContent]);
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+      }
+      return list;
+    });
+    const sorted = times.map(([t]) => t).sort((a, b) => a - b);
+    const cpu = ((await spent()) - before) / times.length;
+    console.log(`slider move to numbers and chart laid out: median ${sorted[40].toFixed(1)} ms, 95 % within ${sorted[75].toFixed(1)} ms; ${cpu.toFixed(1)} ms of processor a move (n = 80)`);
+    check('the numbers followed the slider', times.filter(([, changed]) => changed).length > 60);
+    check('slider under 16 ms', full ? sorted[40] < 16 : cpu < 16, `${sorted[40]} ms, ${cpu} ms of processor`); // beside other tests only the latter is ours
+    await context.close();
+  },
+
+  // axe and overflow: by default each tab, theme and width once; --full every combination
+  async looks() {
+    let combination = 0;
+    for (const theme of ['light', 'dark']) {
+      for (const width of WIDTHS) {
+        if (!full && (theme === 'dark') !== (width === 390)) continue;
+        const turn = combination++;
+        const { page, seen, context } = await open(browser, { viewport: { width, height: 850 }, colorScheme: theme, reducedMotion: 'reduce' });
+        await go(page, `${server.url}?theme=${theme}&lang=${width === 820 ? 'zh' : 'en'}&code=load_in_8bit%3DTrue%0ABitsAndBytesConfig(load_in_8bit%3DTrue)`);
+        for (const [i, name] of TABS.entries()) {
+          await tab(page, name);
+          check(`${name} ${theme} ${width}: something is there`, (await page.locator('main h2, main table').count()) > 0);
+          check(`${name} ${theme} ${width}: fits the width`, (await overflow(page)) <= 0, `${await overflow(page)} px over`);
+          if (full || i % 3 === turn) await axe(page, `${name} ${theme} ${width}`);
+        }
+        const still = await page.evaluate(() => getComputedStyle(document.querySelector('#tabs a')).transitionDuration);
+        check(`${theme} ${width}: still with reduced motion`, still === '0s', still);
+        clean(`looks ${theme} ${width}`, seen);
+        await context.close();
+      }
+    }
+  },
+
+  // Chinese
+  async chinese() {
+    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 }, locale: 'zh-CN' });
+    await go(page, server.url);
+    check('the browser’s language', (await page.getAttribute('html', 'lang')) === 'zh');
+    for (const name of TABS) {
+      await tab(page, name);
+      check(`${name} in Chinese`, /[\u4e00-\u9fff]{2}/.test(await page.textContent('main')));
+    }
+    await page.selectOption('#s-lang', 'en');
+    await settle(page);
+    check('switch to English', (await page.getAttribute('html', 'lang')) === 'en' && (await page.textContent('#t-model')) === 'Your model');
+    clean('chinese', seen);
+    await context.close();
+  },
+
+  async asking() {
+    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    await go(page, `${server.url}?tab=model`);
+    for (const [question, tabName, precision] of [['Is NF4 worth it for Qwen2.5-3B on an RTX 4090?', 'model', 'NF4'], ['批大小32，上下文8k，A100 INT8 13B', 'model', null],
+      ['How much will Mistral-7B on A800 cost me for 1 million requests per month?', 'cost', null]]) {
+      await tab(page, 'model');
+      await page.fill('#ask', question);
+      await page.press('#ask', 'Enter');
+      await settle(page);
+      check(`asked: ${question}`, (await page.getAttribute('#tabs [aria-current]', 'id')) === `t-${tabName}`, page.url());
+      if (precision) {
+        check('asked: controls follow', (await page.inputValue('#c-precision')) === precision);
+        check('asked: said as a command', (await page.textContent('.asked code')).startsWith('ecocompute estimate'));
+      }
+    }
+    clean('asking', seen);
+    await context.close();
+  },
+
+  // a link restores every control
+  async links() {
+    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    const controls = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll('main input:not([type=file]), main select, main textarea, #switches select')]
+      .filter((e) => e.id).map((e) => [e.id, e.type === 'checkbox' || e.type === 'radio' ? e.checked : e.value])));
+    const set = {
+      model: { '#c-gpu': 't4', '#c-precision': 'INT8-MIXED', '#c-engine': 'vllm', '#c-requests': '5000', '#c-region': 'France', '#c-production': true },
+      optimize: { '#c-objective': 'min_latency', '#c-max_vram_gb': '20', '#c-max_latency_ms': '80' },
+      cost: { '#c-pue': '1.3', '#c-price': '0.2' },
+      data: { '#d-grade': 'D', '#d-find': 'Qwen' },
+      tested: { '#c-prec': 'INT8-MIXED', '#c-excluded': true },
+      audit: { '#c-name': 'requirements.txt' },
+      run: { '#case-none': true },
+    };
+    for (const [name, values] of Object.entries(set)) {
+      await go(page, `${server.url}?tab=${name}&lang=zh&theme=dark`);
+      await page.evaluate(() => document.querySelectorAll('details').forEach((d) => (d.open = true)));
+      for (const [id, value] of Object.entries(values)) {
+        if (value === true) await page.check(id);
+        else if ((await page.locator(id).evaluate((e) => e.tagName)) === 'SELECT') await page.selectOption(id, value);
+        else {
+          await page.fill(id, value);
+          await page.locator(id).dispatchEvent('change');
+        }
+        await settle(page, 60);
+      }
+      await settle(page, 350);
+      const before = await controls();
+      const url = page.url();
+      await go(page, url);
+      const after = await controls();
+      check(`link of ${name}`, JSON.stringify(before) === JSON.stringify(after), JSON.stringify(Object.keys(before).filter((k) => before[k] !== after[k]).map((k) => [k, before[k], after[k]])));
+      for (const [id, value] of Object.entries(values)) check(`link of ${name}: ${id}`, after[id.slice(1)] === value, String(after[id.slice(1)]));
+    }
+    clean('links', seen);
+    await context.close();
+  },
+
+  // share links of the published site, one of each kind the fixtures know
+  async shared() {
+    const lines = fs.readFileSync(path.join(source, 'tests/conformance/share_url.jsonl'), 'utf8').trim().split('\n').map((l) => JSON.parse(l));
+    const kinds = new Map();
+    for (const c of lines.filter((l) => l.kind === 'decode' && l.in.query)) {
+      const key = `${c.tag} ${c.want ? 'want' : ''} ${(c.want ?? c.out).count ?? 'no'}`;
+      if (!kinds.has(key)) kinds.set(key, c);
+    }
+    const { page, seen, context } = await open(browser, { viewport: { width: 820, height: 900 } });
+    await go(page, `${server.url}?tab=run`);
+    let points = 0, refusals = 0;
+    for (const c of kinds.values()) {
+      const query = `?${c.in.query.replace(/^\?/, '').replace(/#.*$/, '')}`; // a browser keeps the fragment apart
+      const reply = engine.call('report', JSON.stringify({ action: 'overlay', document: query }));
+      const want = reply.status === 0 ? JSON.parse(reply.text).points : [];
+      await page.evaluate((query) => {
+        history.pushState(null, '', query);
+        dispatchEvent(new PopStateEvent('popstate'));
+      }, c.in.query.startsWith('?') ? c.in.query : `?${c.in.query}`);
+      await settle(page, 80);
+      if (!new URLSearchParams(query).getAll('overlay').some((o) => o)) continue; // nothing to overlay
+      const tags = await page.locator('.run .hero .tag').allTextContents();
+      const alerts = await page.locator('.run .failure').count();
+      if (want.length) {
+        points++;
+        check(`${c.id} ${c.tag}: points`, JSON.stringify(tags) === JSON.stringify(want.map((p) => p.basis)), `${tags} and ${want.map((p) => p.basis)}`);
+      } else {
+        refusals++;
+        check(`${c.id} ${c.tag}: an error and no point`, alerts > 0 && tags.length === 0, `${alerts} alerts, ${tags}`);
+      }
+    }
+    check('shared links of both kinds', points > 3 && refusals > 3, `${points} with points, ${refusals} refused`);
+    for (const bad of ['?tab=<script>alert(1)</script>', '?tab=model&gpu=%00', '?tab=model&gpu=rtx4900', '?tab=model&precision=NF5', '?tab=model&batch=-1', '?tab=data&row=no-such-row', '?tab=model&batch=1e999',
+      `?tab=run&overlay=${'A'.repeat(15000)}`, '?tab=model&surprise=1', '?tab=model&model=__proto__', '?__proto__=1&tab=model']) {
+      await page.evaluate((query) => {
+        history.pushState(null, '', query);
+        dispatchEvent(new PopStateEvent('popstate'));
+      }, bad);
+      await settle(page, 80);
+      check(`hostile ${bad.slice(0, 40)}`, (await page.locator('.failure').count()) > 0);
+    }
+    clean('shared', seen);
+    await context.close();
+  },
+
+  // a report dropped on the page: the engine's verdict, its point, its messages
+  async drops() {
+    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 }, acceptDownloads: true });
+    await go(page, `${server.url}?tab=model`);
+    const drop = async (name, text) => {
+      const transfer = await page.evaluateHandle(([n, t]) => {
+        const d = new DataTransfer();
+        d.items.add(new File([t], n));
+        return d;
+      }, [name, text]);
+      await page.dispatchEvent('body', 'dragenter', { dataTransfer: transfer });
+      check(`drop ${name}: the page says it takes it`, await page.evaluate(() => document.body.classList.contains('dropping')));
+      await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
+      await settle(page, 250);
+    };
+    const good = ask('report', { action: 'build', model: 'TinyLlama-1.1B-Chat-v1.0', gpu: 'rtx4090', precision: 'NF4' }).document;
+    await drop('energy.json', good);
+    check('drop: on the run tab', (await page.getAttribute('#tabs [aria-current]', 'id')) === 't-run');
+    const point = ask('report', { action: 'overlay', document: good }).points[0];
+    check('drop: basis', (await page.textContent('.run .hero .tag')) === point.basis);
+    check('drop: on the curve', (await page.locator('.run .chart .eco-yours').count()) === 1);
+    await drop('energy.json', good.replace('"energy_per_token_mj"', '"energy_per_token"'));
+    const why = ask('report', { action: 'validate', document: good.replace('"energy_per_token_mj"', '"energy_per_token"') }).error;
+    check('drop: the command line’s reason', (await page.textContent('.run .failure')).includes(why.message), why.message);
+    check('drop: no point of an invalid report', (await page.locator('.run .hero').count()) === 0);
+    await drop('energy.json', '{"a":');
+    check('drop: broken JSON', (await page.locator('.run .failure').count()) > 0);
+    await drop('train.py', 'BitsAndBytesConfig(load_in_8bit=True)\n');
+    check('drop: code goes to the audit', (await page.getAttribute('#tabs [aria-current]', 'id')) === 't-audit' && /int8-default/.test(await page.textContent('.audit')));
+    // what leaves the page does so by a save the reader asked for
+    await tab(page, 'model');
+    for (const [label, ending] of [['SVG', '.svg'], ['PNG', '.png']]) {
+      const [file] = await Promise.all([page.waitForEvent('download'), page.click(`.model .chart .tools button:has-text("${label}")`)]);
+      const bytes = fs.readFileSync(await file.path());
+      check(`save ${label}`, file.suggestedFilename().endsWith(ending) && (label === 'SVG' ? /^<svg/.test(bytes.toString()) : bytes.readUInt32BE(0) === 0x89504e47 && bytes.length > 10_000), file.suggestedFilename());
+    }
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.click('.model .take button:has-text("Markdown")');
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    check('copy as Markdown', copied.includes('|') && copied.includes('NF4'), copied.slice(0, 80));
+    clean('drops', seen);
+    await context.close();
+  },
+
+  // no pointer at all
+  async keys() {
+    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    await go(page, `${server.url}?tab=about`);
+    await page.keyboard.press('Tab');
+    check('keys: skip link first', (await page.evaluate(() => document.activeElement.id)) === 'skip');
+    for (let i = 0; i < 30 && (await page.evaluate(() => document.activeElement.id)) !== 't-model'; i++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await settle(page);
+    check('keys: a tab opens', (await page.getAttribute('#tabs [aria-current]', 'id')) === 't-model');
+    await page.focus('.model .chart .frame');
+    const read = [];
+    for (let i = 0; i < 3; i++) {
+      await page.keyboard.press('ArrowRight');
+      read.push(await page.textContent('.model .chart .tip'));
+    }
+    check('keys: points are read', new Set(read).size === 3 && read.every((t) => t.length > 5), read.join(' / '));
+    check('keys: with n and session', read.some((t) => /n=\d.*20\d\d/.test(t)), read.join(' / '));
+    await page.keyboard.press('Escape');
+    check('keys: escape', (await page.textContent('.model .chart .tip')) === '');
+    await page.focus('#c-batch');
+    const before = await page.textContent('.big .figure');
+    for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
+    await settle(page);
+    check('keys: a slider', before !== (await page.textContent('.big .figure')) && (await page.evaluate(() => document.activeElement.id)) === 'c-batch');
+    await page.emulateMedia({ media: 'print' });
+    check('print: without controls', !(await page.locator('.controls').first().isVisible()) && (await page.locator('.model .chart svg').isVisible()));
+    clean('keys', seen);
+    await context.close();
+  },
+
+  // one file, from disk, with the network off
+  async offline() {
+    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 }, offline: true });
+    const file = `file://${path.join(dist, 'ecocompute.html')}`;
+    await go(page, file);
+    check('file: an answer', /%/.test(await page.textContent('.big .figure')));
+    for (const name of TABS) {
+      await tab(page, name);
+      check(`file: ${name}`, (await page.locator('main h2, main table').count()) > 0 && (await page.locator('main .failure').count()) === 0);
+    }
+    await tab(page, 'model');
+    await page.selectOption('#c-precision', 'INT8-MIXED');
+    await settle(page, 300);
+    const [figure, url] = [await page.textContent('.big .figure'), page.url()];
+    await go(page, url);
+    check('file: a link restores', (await page.textContent('.big .figure')) === figure && (await page.inputValue('#c-precision')) === 'INT8-MIXED', url);
+    await go(page, `${file}?tab=run&overlay=eyJtIjoiUXdlbi9Rd2VuMi03QiIsIk4iOjcuMCwiYSI6ImFkYSIsInAiOiJORjQiLCJlIjotNzUuMCwiYiI6Im1lYXN1cmVkIiwiZyI6Ik5WSURJQSBHZUZvcmNlIFJUWCA0MDkwIn0`);
+    check('file: a share link', (await page.textContent('.run .figure')).includes('75'));
+    clean('file', seen);
+    await context.close();
+  },
+};
+
+const only = process.env.ECO_WEB_ONLY?.split(',');
+for (const [name, part] of Object.entries(parts)) {
+  if (only && !only.includes(name)) continue;
+  const t = performance.now();
+  try {
+    await part();
+  } catch (e) {
+    check(name, false, e.stack);
+  }
+  console.log(`${name}: ${((performance.now() - t) / 1000).toFixed(1)} s`);
+}
+await browser.close();
+server.close();
+console.log(`${passed} passed, ${failed} failed, ${((performance.now() - started) / 1000).toFixed(0)} s`);
+process.exit(failed || !passed ? 1 : 0);
