@@ -13,9 +13,9 @@ export JOBS WERROR FUZZ_SECONDS
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-build: ## the program, as build/ecocompute
+build: ## the program, as build/ecocompute, and the helpers whose libraries are here
 	@cmake -S . -B build -G Ninja --log-level=NOTICE -DECO_WERROR=$(WERROR)
-	@cmake --build build --target ecocompute -- -j $(JOBS) --quiet
+	@cmake --build build --target ecocompute helpers -- -j $(JOBS) --quiet
 
 demo: build ## the product's question, end to end; writes ecocompute-out/
 	@sh scripts/demo.sh build/ecocompute
