@@ -170,3 +170,8 @@ target_link_libraries(tok_ids PRIVATE eco_engine m)
 add_test(NAME peer/tokenizers COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/peer/tokenizers.py
          --program $<TARGET_FILE:tok_ids> --modules ${CMAKE_SOURCE_DIR}/node_modules)
 set_tests_properties(peer/tokenizers PROPERTIES LABELS peer TIMEOUT 300 SKIP_RETURN_CODE 77)
+if(TARGET ecocompute)
+  add_test(NAME cli/engine_text COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/engine_text.py
+           --program $<TARGET_FILE:ecocompute> --maker $<TARGET_FILE:tok_ids>)
+  set_tests_properties(cli/engine_text PROPERTIES LABELS cli TIMEOUT 300)
+endif()

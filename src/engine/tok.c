@@ -228,7 +228,8 @@ int eco_tokenizer_encode(const struct eco_tokenizer *t, const char *text, size_t
 void eco_tokenizer_piece(const struct eco_tokenizer *t, int id, struct eco_buf *out)
 {
     const struct eco_piece *p = id >= 0 && id < t->n ? &t->pieces[id] : NULL;
-    if (!p || p->type == ECO_TOK_CONTROL || p->type == ECO_TOK_UNKNOWN) {
+    if (!p || p->type == ECO_TOK_CONTROL || p->type == ECO_TOK_UNKNOWN ||
+        p->type == ECO_TOK_UNUSED) {
         return;
     }
     if (p->type == ECO_TOK_BYTE) {

@@ -1,12 +1,14 @@
 /*
  * For tests/peer/tokenizers.py: makes small tokenizers, and encodes texts with the engine's.
  *     tok_ids make FOLDER            FAMILY.json of each family, bpe.model, unigram.model
+ *     tok_ids model FOLDER           a model of seeded weights with a tokenizer
  *     tok_ids ids FILE < texts       texts end in a zero byte; one line of ids each
  *     tok_ids plain FILE < texts     the same, "<s>" in a text being letters
  *     tok_ids letters FILE < texts   and without the tokens that begin and end a text
  */
 #include "base/file.h"
 #include "engine/tok.h"
+#include "unit/engine/reference_folder.h"
 #include "unit/engine/tok_make.h"
 
 static int make(const char *folder)
@@ -24,6 +26,27 @@ static int make(const char *folder)
         rc = make_spm(&v, kind, path);
     }
     return rc;
+}
+
+static int model(const char *folder)
+{
+    const struct ref_config c = {.type = "llama",
+                                 .hidden = 64,
+                                 .heads = 4,
+                                 .kv_heads = 2,
+                                 .head_dim = 16,
+                                 .inter = 96,
+                                 .vocab = 608,
+                                 .layers = 2,
+                                 .theta = 10000,
+                                 .eps = 1e-5};
+    struct ref_model m;
+    char path[1024];
+    ref_make(&m, &c, 3);
+    int rc = ref_write_folder(&m, folder, 1);
+    ref_done(&m);
+    snprintf(path, sizeof(path), "%s/tokenizer.json", folder);
+    return rc ? rc : make_family_file(&make_families[4], path);
 }
 
 static int print_ids(const char *file, unsigned flags)
@@ -56,11 +79,14 @@ static int print_ids(const char *file, unsigned flags)
 int main(int argc, char **argv)
 {
     if (argc != 3) {
-        fprintf(stderr, "tok_ids make FOLDER | tok_ids ids|plain|letters FILE\n");
+        fprintf(stderr, "tok_ids make|model FOLDER | tok_ids ids|plain|letters FILE\n");
         return 2;
     }
     if (strcmp(argv[1], "make") == 0) {
         return make(argv[2]) ? 1 : 0;
+    }
+    if (strcmp(argv[1], "model") == 0) {
+        return model(argv[2]) ? 1 : 0;
     }
     unsigned special = strcmp(argv[1], "ids") == 0 ? ECO_TOK_WITH_SPECIAL : 0;
     unsigned ends = strcmp(argv[1], "letters") == 0 ? 0 : ECO_TOK_WITH_ENDS;
