@@ -29,7 +29,8 @@ SAMPLED = {"energy_joules", "energy_integral_joules", "peak_power_watts", "avg_p
 TIMES = {"timestamp_utc", "start_s", "end_s", "window_s", "sd_mj", "cv_frac", "counter_gap_frac",
          "samples", "dropped_samples", "observer_watts", "observer_cpu_frac", "read_cost_s",
          "vs_fp16_ci95_pct", "trials_to_resolve", "verdict", "level", "without_model_watts",
-         "with_model_watts", "idle_before_watts", "clock_mean_mhz", "warnings"}
+         "with_model_watts", "idle_before_watts", "clock_mean_mhz", "warnings",
+         "resolution_joules"}
 
 
 class Run:
