@@ -74,10 +74,32 @@ static void progress(void *self, const struct eco_exp_progress *p)
     eco_host_progress_bar(&line);
 }
 
+/* The trial that has just ended, as a line that stays. */
+static void say_trial(const struct eco_measure *m)
+{
+    const struct eco_exp_trial *t;
+    size_t n = eco_experiment_trials(m->experiment, &t);
+    char line[160], energy[64] = "";
+    if (n == 0) {
+        return;
+    }
+    const struct eco_run_trial *r = &t[n - 1].run;
+    double j = isnan(r->energy_counter_j) ? r->energy_v1_j : r->energy_counter_j;
+    if (!isnan(j)) {
+        snprintf(energy, sizeof(energy), "%8.1f mJ/token %6.0f W ", 1000 * j / (double)r->tokens,
+                 r->power_mean_w);
+    }
+    snprintf(line, sizeof(line), "  %-11s %s%7.1f tokens/s%s%s",
+             eco_precision_name(m->plan.arms[r->arm]), energy, r->tokens_per_s,
+             r->block == 0 ? "  (warm-up block)" : "", r->throttled ? "  throttled" : "");
+    eco_host_say(line);
+}
+
 static void trial_done(void *self)
 {
     struct eco_measure *m = self;
     struct eco_err why;
+    say_trial(m);
     if (m->port &&
         eco_meter_port_save_trace(m->port, m->trace, eco_experiment_start_ns(m->experiment),
                                   &why) &&
