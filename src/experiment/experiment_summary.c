@@ -30,23 +30,25 @@ static double v1_j(const struct eco_exp_trial *t)
                                           : r->energy_counter_j;
 }
 
-static double decode_per_token(const struct eco_exp_trial *t)
+/* Whole generations are those whose first token lies in the window: of a steady state, not all. */
+static double decode_per_token(const struct eco_experiment *x, const struct eco_exp_trial *t)
 {
     const struct eco_run_trial *r = &t->run;
     double e = isnan(r->energy_counter_j) ? r->energy_integral_j : r->energy_counter_j;
     if (r->decode_tokens <= 0 || r->iterations <= 0) {
         return (double)NAN;
     }
-    double generations = r->iterations;
-    return (e / generations - t->prefill_j) / ((double)r->decode_tokens / generations);
+    double generations = (double)(r->tokens - r->decode_tokens) / x->plan.batch;
+    return (e - generations * t->prefill_j) / (double)r->decode_tokens;
 }
 
-static double per_token(const struct eco_exp_trial *t, enum series s)
+static double per_token(const struct eco_experiment *x, const struct eco_exp_trial *t,
+                        enum series s)
 {
     double tokens = (double)t->run.tokens;
     return s == V1        ? v1_j(t) / tokens
            : s == COUNTER ? t->run.energy_counter_j / tokens
-                          : decode_per_token(t);
+                          : decode_per_token(x, t);
 }
 
 static const struct eco_exp_trial *counted(const struct eco_experiment *x, int block, int arm)
@@ -94,16 +96,16 @@ static void fill_means(const struct eco_experiment *x, int index, struct eco_run
             continue;
         }
         const struct eco_run_trial *r = &t->run;
-        values[n++] = per_token(t, V1);
+        values[n++] = per_token(x, t, V1);
         energy += v1_j(t);
         seconds += r->window_s;
         busy_s += (double)r->tokens / r->tokens_per_s;
         tokens += r->tokens;
         dropped += r->dropped_samples > 0 ? r->dropped_samples : 0;
         peak = fmax(peak, r->power_peak_w);
-        add(&counter, per_token(t, COUNTER));
+        add(&counter, per_token(x, t, COUNTER));
         add(&net, (r->energy_counter_j - r->idle_before_w * r->window_s) / (double)r->tokens);
-        add(&decode, per_token(t, DECODE));
+        add(&decode, per_token(x, t, DECODE));
         add(&prefill, t->prefill_j);
         add(&gap, t->gap_frac);
         add(&ttft, r->ttft_s);
@@ -141,7 +143,8 @@ static void fill_delta(const struct eco_experiment *x, int arm, enum series s,
     size_t n = 0;
     for (int block = 1; block <= x->plan.blocks; block++) {
         const struct eco_exp_trial *b = counted(x, block, 0), *o = counted(x, block, arm);
-        double base = b ? per_token(b, s) : (double)NAN, other = o ? per_token(o, s) : (double)NAN;
+        double base = b ? per_token(x, b, s) : (double)NAN,
+               other = o ? per_token(x, o, s) : (double)NAN;
         if (base > 0 && other > 0) {
             pairs[n++] = (struct eco_stats_pair){base, other, b->run.position, o->run.position};
             if (s != V1) { /* a counter moves in steps; a sampled window does not */

@@ -222,7 +222,7 @@ static int prefill(struct eco_experiment *x, struct eco_generator *w, struct eco
     }
     if (rc == 0 && !did.stopped) {
         double j = isnan(m.energy.counter_j) ? m.energy.integral_j : m.energy.counter_j;
-        t->prefill_j = j / m.did.iterations;
+        t->prefill_j = j * x->plan.batch / (double)m.did.tokens; /* of the steady state: fewer */
     }
     *stopped = rc == 0 && did.stopped;
     return rc;

@@ -102,8 +102,13 @@ def long(demo):
     out, _ = demo.run(True, True, program=demo.args.program)
     report = json.loads((demo.out / "energy.json").read_text())
     change = report["results"]["vs_fp16_energy_pct"]
-    if report["results"]["basis"] != "measured" or abs(change - 100 * (0.8 * 2 / 3 - 1)) > 6:
-        fail("%s %% %s" % (change, report["results"]["basis"]))
+    if report["results"]["basis"] != "measured":
+        fail(report["results"]["basis"])
+    for line in (demo.out / "run.jsonl").read_text().splitlines():
+        t = json.loads(line)  # what was drawn; how long a token took is this machine's affair
+        watts = t["kind"] == "trial" and t["energy_counter_j"] / t["window_s"]
+        if t["kind"] == "trial" and not abs(watts / (300, 200)[t["arm"]] - 1) < 0.05:
+            fail("%g W in a trial of arm %d" % (watts, t["arm"]))
     check_end(out, "report share")
     print("through the worker: %.0f s, NF4 %+.1f %%" % (time.monotonic() - start, change))
     start = time.monotonic()
