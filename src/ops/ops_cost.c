@@ -143,7 +143,7 @@ static int price_options(struct eco_question *q, const struct eco_answer *now,
                          struct eco_res_cost_option *rows, struct eco_res_cost *out,
                          struct eco_err *err)
 {
-    struct eco_answer same, batched;
+    struct eco_answer same = {0}, batched = {0};
     struct eco_res_bill bill;
     double batch = q->batch > BATCHED ? q->batch : BATCHED;
     int rc = best_at(q, q->batch, &same, err);

@@ -39,8 +39,17 @@ static void by_size(struct eco_doc *d, const struct eco_res_ask *ask)
 {
     const struct eco_list *rows = &ask->by_size;
     const struct eco_res_ask_size *r = rows->items;
+    size_t worst = 0;
+    for (size_t i = 1; i < rows->n; i++) {
+        worst = r[i].delta_pct > r[worst].delta_pct ? i : worst;
+    }
+    const struct eco_res_input input = {.params_b = r[worst].params_b,
+                                        .gpu = ask->by_size_on,
+                                        .precision = ask->params.precision_exact};
     struct eco_view_opening o = {.mood = ask->mood,
                                  .alerts = &ask->alerts,
+                                 .input = &input,
+                                 .alerts_at = eco_doc_num(d, input.params_b, 4),
                                  .verdict = ask->verdict,
                                  .no_bill = dollars(d, rows),
                                  .tone = ECO_TONE_PLAIN};

@@ -12,10 +12,11 @@ struct eco_view_opening {
     const struct eco_list *alerts;   /* may be NULL */
     const struct eco_res_bill *bill; /* may be NULL */
     const struct eco_res_input *input;
-    const char *precision; /* of the alerts; NULL: input's */
+    const char *precision;        /* of the alerts; NULL: input's */
     const char *verdict, *reason; /* reason: may be NULL */
     enum eco_tone tone;
-    const char *no_bill; /* why there are no dollars; NULL: no card with a datasheet */
+    const char *alerts_at; /* the size they are about, where the question has none; else NULL */
+    const char *no_bill;   /* why there are no dollars; NULL: no card with a datasheet */
 };
 void eco_view_open(struct eco_doc *d, const struct eco_view_opening *o);
 

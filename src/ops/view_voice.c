@@ -128,7 +128,7 @@ static void show_lobster(struct eco_doc *d, const struct eco_view_opening *o,
         eco_doc_text(d, ECO_TONE_PLAIN, TX(d, lobster_trap), in->model ? in->model : model,
                      in->gpu ? in->gpu : in->arch, precision, a->why);
     } else {
-        eco_doc_text(d, ECO_TONE_PLAIN, "%s", a->why);
+        eco_doc_text(d, ECO_TONE_PLAIN, TX(d, lobster_why), a->why);
     }
     if (a->effect_pct.have && a->effect_ci.have) {
         const char *effect = eco_doc_signed(d, a->effect_pct.v, 3);
@@ -166,6 +166,9 @@ void eco_view_open(struct eco_doc *d, const struct eco_view_opening *o)
         eco_doc_verdict(d, o->tone, "%s", o->verdict);
         if (o->reason) {
             eco_doc_text(d, ECO_TONE_PLAIN, TX(d, because), o->reason);
+        }
+        if (o->alerts_at && eco_view_is_trapped(o->alerts)) {
+            eco_doc_text(d, ECO_TONE_QUIET, TX(d, at_size), o->alerts_at);
         }
         each_alert(d, o, show_plain);
         return;
