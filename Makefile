@@ -8,7 +8,7 @@ SUITES ?= plain asan
 export JOBS WERROR FUZZ_SECONDS
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test lint asan tsan fuzz coverage bench web web-test install bless clean
+.PHONY: help build demo test lint asan tsan arm64 fuzz coverage bench web web-test install bless clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ asan: ## the whole suite under address and undefined-behaviour sanitizers
 
 tsan: ## the whole suite under the thread sanitizer
 	@sh scripts/suite.sh tsan
+
+arm64: ## cross build for ARM64, the engine's tests under qemu (not in the suite)
+	@sh scripts/arm64.sh
 
 fuzz: ## every fuzz target for FUZZ_SECONDS (default 20) with libFuzzer
 	@sh scripts/fuzz.sh

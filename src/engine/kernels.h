@@ -10,6 +10,8 @@
 
 #if defined(__x86_64__)
 #define ECO_ENGINE_X86 1
+#elif defined(__aarch64__)
+#define ECO_ENGINE_NEON 1
 #endif
 #define ECO_MANY 5   /* tokens from which on turning rows to floats once is faster */
 #define ECO_TILE 512 /* weights of a row that are turned to floats at a time */
@@ -64,6 +66,9 @@ extern const struct eco_kernels eco_engine_kernels_scalar;
 #if defined(ECO_ENGINE_X86)
 extern const struct eco_kernels eco_engine_kernels_avx2;
 extern const struct eco_kernels eco_engine_kernels_avx512;
+#elif defined(ECO_ENGINE_NEON)
+extern const struct eco_kernels eco_engine_kernels_neon;
+extern const struct eco_kernels eco_engine_kernels_neon_dot;
 #endif
 /** The best set that this processor runs, or the asked one; ECO_E_UNSUPPORTED when it cannot. */
 int eco_engine_kernels_pick(enum eco_engine_isa want, const struct eco_kernels **out,

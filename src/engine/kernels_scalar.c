@@ -5,6 +5,10 @@
 
 #include <math.h>
 #include <string.h>
+#if defined(ECO_NEON_DOT)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 static float dot(const float *a, const float *b, int n)
 {
@@ -298,7 +302,8 @@ const struct eco_kernels eco_engine_kernels_scalar = {
              [ECO_FORMAT_Q4_0] = ECO_ACT_Q8},
 };
 
-static const char *const isa_names[ECO_ENGINE_ISA_COUNT] = {"auto", "scalar", "avx2", "avx512"};
+static const char *const isa_names[ECO_ENGINE_ISA_COUNT] = {"auto",   "scalar", "avx2",
+                                                            "avx512", "neon",   "neon-dot"};
 
 const char *eco_engine_isa_name(enum eco_engine_isa isa)
 {
@@ -331,6 +336,14 @@ int eco_engine_kernels_pick(enum eco_engine_isa want, const struct eco_kernels *
     } else if (avx2 && (want == ECO_ENGINE_ISA_AUTO || want == ECO_ENGINE_ISA_AVX2)) {
         best = &eco_engine_kernels_avx2;
     }
+#elif defined(ECO_ENGINE_NEON)
+    best = want == ECO_ENGINE_ISA_SCALAR ? best : &eco_engine_kernels_neon;
+#if defined(ECO_NEON_DOT)
+    if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0 && best != &eco_engine_kernels_scalar &&
+        want != ECO_ENGINE_ISA_NEON) {
+        best = &eco_engine_kernels_neon_dot;
+    }
+#endif
 #endif
     if (want != ECO_ENGINE_ISA_AUTO && best->isa != want) {
         return eco_err_set(err, ECO_E_UNSUPPORTED, "isa", "this processor has no '%s'",
