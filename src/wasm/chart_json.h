@@ -1,6 +1,6 @@
 /*
  * Charts for the page, from JSON. Kinds and what they take:
- *   estimate {"args": {...}, "points": [mark...]}   the crossover chart of an estimate, with overlays
+ *   estimate {"args": {...}, "points": [mark...]}   the crossover chart of an estimate, overlaid
  *   optimize {"args": {...}}                        the energy-latency chart of a search
  *   measured {title, subtitle, source, series: [{label, highlight, loose, marks}]}
  *   bars     {title, subtitle, source, unit, bars: [{label, value, lo, hi, highlight, measured}]}
