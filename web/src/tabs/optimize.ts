@@ -80,7 +80,7 @@ function alternatives(list_: Config[]): HTMLElement | null {
 
 const sheet = new Sheet(KEYS, () => [
   ...target('optimize'), field('optimize', 'objective'),
-    group(t('budgets'), true, ...['max_latency_ms', 'max_vram_gb', 'min_throughput', 'max_energy_j_per_1k', 'max_cost_usd', 'max_quality_loss_pct'].map((k) => field('optimize', k))),
+    group(t('budgets'), innerWidth > 860, ...['max_latency_ms', 'max_vram_gb', 'min_throughput', 'max_energy_j_per_1k', 'max_cost_usd', 'max_quality_loss_pct'].map((k) => field('optimize', k))),
     group(t('more'), false, ...['engine', 'prompt_tokens', 'gen_tokens', 'production', 'requests', 'region', 'price', 'gpu_usd_per_hour'].map((k) => field('optimize', k)))]);
 
 export function show(panel: HTMLElement, state: State): void {

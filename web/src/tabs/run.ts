@@ -2,6 +2,7 @@
 import { ask, call } from '../engine';
 import { Chart } from '../chart';
 import { h, num, pct } from '../dom';
+import { spoken } from '../controls';
 import { t } from '../i18n';
 import { button, copier, fill, tag } from '../parts';
 import { link, set, type State } from '../state';
@@ -63,7 +64,7 @@ function overlaid(points: Point[]): HTMLElement {
   const tries = [where, p.arch ? { arch: p.arch } : null].filter((w) => w !== null);
   let drawn = false;
   for (const w of tries) {
-    const args = { params_b: p.N, precision: p.precision, ...w };
+    const args = spoken('estimate', { params_b: p.N, precision: p.precision, ...w });
     if (Object.keys(w).length && call('estimate', args).status === 0) {
       chart.draw('estimate', { args, points: marks, only_points: true });
       drawn = true;
