@@ -137,6 +137,12 @@ def descriptors():
     for path in kept:
         if not (ROOT / path).exists():
             fail("Dockerfile.dockerignore keeps '%s', which is not there" % path)
+    used = set()
+    for path in [ROOT / "CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]:
+        used |= set(re.findall(r"CMAKE_SOURCE_DIR}/([A-Za-z0-9_]+)/", path.read_text()))
+    for name in sorted(used - {"tests", "web", "node_modules"}):  # those are not built there
+        if name not in kept:
+            fail("the build reads '%s', which Dockerfile.dockerignore leaves out" % name)
     docker = (ROOT / "packaging/Dockerfile").read_text()
     for path in re.findall(r"^COPY ((?!--from)\S+)", docker, re.M):
         if path != "." and path not in kept:
