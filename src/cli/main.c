@@ -83,7 +83,8 @@ static int fail(const struct eco_err *err, const char *verb)
     return eco_err_exit_status(code);
 }
 
-/* --ascii: the signs that texts use, spelled; anything else that is not ASCII becomes '?'. */
+/* --ascii: the signs that texts use, spelled; anything else that is not ASCII and no
+ * Chinese text becomes '?'. */
 static void to_ascii(struct eco_buf *b)
 {
     static const char *const signs[][2] = {{"−", "-"},  {"•", "*"},  {"▲", "!"},  {"…", "..."},
@@ -101,10 +102,16 @@ static void to_ascii(struct eco_buf *b)
         } else if ((unsigned char)*at < 0x80) {
             eco_buf_putc(&out, *at++);
         } else {
-            eco_buf_putc(&out, '?');
-            for (at++; ((unsigned char)*at & 0xc0) == 0x80;) {
-                at++;
+            size_t n = 1;
+            while (((unsigned char)at[n] & 0xc0) == 0x80) {
+                n++;
             }
+            if (eco_str_width(at, n) == 2) { /* a letter of the text, not a sign of ours */
+                eco_buf_put(&out, at, n);
+            } else {
+                eco_buf_putc(&out, '?');
+            }
+            at += n;
         }
     }
     eco_buf_done(b);

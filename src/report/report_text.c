@@ -38,7 +38,7 @@ void eco_text_clean(struct eco_buf *out, const char *text, bool ascii)
             eco_buf_putc(out, ' ');
         else if (c1 || !eco_str_is_utf8(text, n))
             eco_buf_putc(out, '?');
-        else if (n > 1 && ascii)
+        else if (n > 1 && ascii && eco_str_width(text, n) != 2) /* letters stay, signs do not */
             eco_buf_puts(out, spelled(text, n));
         else
             eco_buf_put(out, text, n);

@@ -80,7 +80,7 @@ static void test_closest_rows(void **state)
     }
 }
 
-/* What a trap costs is the part of the bill that its effect makes: bill = without * (1 + effect). */
+/* What a trap costs is a part of the bill: bill = without * (1 + effect). */
 static void test_price_of_a_trap(void **state)
 {
     (void)state;

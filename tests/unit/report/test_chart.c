@@ -217,7 +217,7 @@ static void test_text_widths(void **state)
     struct eco_chart_crossover c = crossover();
     for (int width = 40; width <= 160; width += 7) {
         for (int mode = 0; mode < 4; mode++) {
-            struct eco_chart_text_style s = {width, 8 + width / 10, mode & 1, mode & 2};
+            struct eco_chart_text_style s = {width, 8 + width / 10, mode & 1, mode & 2, NULL};
             eco_buf_clear(&out);
             assert_int_equal(eco_chart_text_crossover(&c, &s, &out, NULL), 0);
             assert_int_equal(eco_chart_text_bars(&bars, &s, &out, NULL), 0);
@@ -255,7 +255,7 @@ static void test_text_positions(void **state)
 {
     (void)state;
     struct eco_buf out = ECO_BUF_INIT;
-    struct eco_chart_text_style s = {109, 42, true, false};
+    struct eco_chart_text_style s = {109, 42, true, false, NULL};
     struct eco_chart_crossover c = {.crossover_b = NAN,
                                     .point_lo_pct = NAN,
                                     .point_hi_pct = NAN,
@@ -285,7 +285,7 @@ static void test_bars_are_proportional(void **state)
                                                {"b", 50, NAN, NAN, false, true},
                                                {"c", 0.001, NAN, NAN, false, true}};
     struct eco_chart_bars c = {NULL, NULL, NULL, "J", two, 3};
-    struct eco_chart_text_style s = {90, 0, true, false};
+    struct eco_chart_text_style s = {90, 0, true, false, NULL};
     struct eco_buf out = ECO_BUF_INIT;
     assert_int_equal(eco_chart_text_bars(&c, &s, &out, NULL), 0);
     size_t longest = strspn(out.data + 2, "#");
@@ -301,11 +301,12 @@ static void test_refusals(void **state)
     (void)state;
     struct eco_buf out = ECO_BUF_INIT;
     struct eco_err err;
-    struct eco_chart_text_style s = {72, 18, false, false}, bad = {39, 18, false, false};
+    struct eco_chart_text_style s = {72, 18, false, false, NULL},
+                                bad = {39, 18, false, false, NULL};
     struct eco_chart_crossover c = crossover(), empty = {.crossover_b = NAN, .point_b = NAN};
     assert_int_equal(eco_chart_svg_crossover(&empty, &out, &err), ECO_E_INVALID);
     assert_int_equal(eco_chart_text_crossover(&c, &bad, &out, &err), ECO_E_RANGE);
-    bad = (struct eco_chart_text_style){72, 101, false, false};
+    bad = (struct eco_chart_text_style){72, 101, false, false, NULL};
     assert_int_equal(eco_chart_text_crossover(&c, &bad, &out, &err), ECO_E_RANGE);
     curve[3].params_b = curve[2].params_b;
     assert_int_equal(eco_chart_svg_crossover(&c, &out, &err), ECO_E_INVALID);
