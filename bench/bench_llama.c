@@ -1,8 +1,8 @@
 /*
  * Tokens per second against llama.cpp (libllama of the npm package @node-llama-cpp/linux-x64), on
  * the same GGUF file, the same prompt, the same number of threads: prompt, decode of one sequence,
- * decode of many. Order A B B A over five blocks; a block's ratio is theirs over ours, the median of
- * ratios is printed with its range. Wall time suffers when other programs run; CPU time of the
+ * decode of many. Order A B B A over five blocks; a block's ratio is theirs over ours, the median
+ * of ratios is printed with its range. Wall time suffers when other programs run; CPU time of the
  * process, with one thread each, does not, and is printed too.
  * `bench_llama [MODEL [THREADS [BATCH [PRECISION]]]]`; files are made in TMPDIR and removed.
  */

@@ -57,7 +57,7 @@ static void rows_i8(const struct eco_matrix *w, int begin, int end, const struct
     }
 }
 
-/* s[four] += codes of four rows each times word `lane` of x; lanes are constants to the compiler. */
+/* s[four] += codes of four rows each times word `lane` of x; lanes are constants in the end. */
 static inline __attribute__((always_inline)) void add_words(int32x4_t s[4], const int8x16_t v[4],
                                                             int8x16_t x, int lane)
 {
