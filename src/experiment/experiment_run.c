@@ -242,7 +242,7 @@ static int keep(struct eco_experiment *x, const struct eco_exp_trial *t, struct 
     return 0;
 }
 
-/* ---- what a load said of itself --------------------------------------------------------------- */
+/* ---- what a load said of itself -------------------------------------------------------------- */
 
 static const char *copy(struct eco_experiment *x, const char *s)
 {

@@ -32,6 +32,7 @@ struct card {
     uint32_t index;
     amd_handle handle;
     uint64_t last_count;
+    bool restarted; /* the count went back: no difference can be taken any more */
     double last_j;
     int64_t last_ns;
 };
@@ -58,7 +59,8 @@ static enum eco_power_status counter(struct eco_power_source *s, double *energy_
     if (count == 0 || !(resolution_uj > 0)) {
         return ECO_POWER_ABSENT; /* the odd die of a two-die card counts nothing */
     }
-    if (count < c->last_count) {
+    c->restarted |= count < c->last_count; /* a later, higher count would hide it */
+    if (c->restarted) {
         return ECO_POWER_FAILED;
     }
     c->last_count = count;

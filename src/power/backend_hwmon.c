@@ -30,6 +30,7 @@ struct hwmon {
     struct eco_power_wrap wrap;
     double last_j;
     int64_t last_ns;
+    bool restarted; /* the counter went back: no difference can be taken any more */
 };
 
 static enum eco_power_status status_of(int error)
@@ -55,7 +56,8 @@ static enum eco_power_status counter(struct eco_power_source *s, double *energy_
     struct hwmon *h = s->ctx;
     uint64_t uj;
     int rc = eco_power_pread_u64(h->fd, &uj);
-    if (rc == 0 && h->wrap.started && uj < h->wrap.last) {
+    h->restarted |= rc == 0 && h->wrap.started && uj < h->wrap.last;
+    if (h->restarted) {
         return ECO_POWER_FAILED; /* a 64-bit file never wraps: the driver was loaded anew */
     }
     if (rc == 0) {
@@ -290,7 +292,8 @@ static void scan(struct eco_power_set *set, const struct eco_power_backend *b, c
     size_t n_devices = 0, before = set->count;
     const char *root = set->options.sysfs ? set->options.sysfs : "/sys";
     snprintf(path, sizeof(path), "%.250s/class/hwmon", root);
-    int most = access(path, F_OK) == 0 ? MAX_HWMON : 0; /* not 64 questions where there is nothing */
+    /* not 64 questions where there is nothing */
+    int most = access(path, F_OK) == 0 ? MAX_HWMON : 0;
     for (int i = 0; i < most; i++) {
         snprintf(dir, sizeof(dir), "%.250s/class/hwmon/hwmon%d", root, i);
         snprintf(path, sizeof(path), "%s/name", dir);

@@ -57,6 +57,7 @@ struct gpu {
     double limit_w;                         /* for the sentinel rule; NAN */
     unsigned long long last_mj, counts_gcd; /* of the counter */
     bool have_last, energy_by_field;
+    bool restarted; /* the counter went back: no difference can be taken any more */
 };
 
 /* dlsym gives an object pointer; POSIX allows the conversion, ISO C does not. */
@@ -227,7 +228,8 @@ static enum eco_power_status counter(struct eco_power_source *s, double *energy_
     if ((double)mj >= sentinel) {
         return ECO_POWER_SENTINEL;
     }
-    if (g->have_last && mj < g->last_mj) {
+    g->restarted |= g->have_last && mj < g->last_mj;
+    if (g->restarted) {
         return ECO_POWER_FAILED; /* the driver was loaded anew: no difference can be taken */
     }
     if (g->have_last && mj != g->last_mj) {

@@ -2,6 +2,7 @@
 #include "eco_test.h"
 
 #include "power/backend.h"
+#include "power/meter.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -322,6 +323,62 @@ static void test_rocm(void **state)
     assert_non_null(strstr(find("amd", 1)->reason, "only the even one"));
 }
 
+/* One window of a card of libamd_smi. */
+static struct eco_meter_energy amd_window(const char *wrong)
+{
+    const struct timespec nap = {1, 200000000};
+    const struct eco_meter_options o = {
+        .rate_hz = 25, .gain = NAN, .offset_w = NAN, .min_window_s = 1};
+    struct eco_meter_energy e;
+    struct eco_meter *m;
+    int id;
+    setenv("ECO_FAKE_AMD", wrong, 1);
+    open_tree(ECO_FAKE_DIR "/libamd_smi.so");
+    struct eco_power_source *s = find("amd", 1); /* the second socket's card */
+    assert_true(s->usable && s->counter && s->derived);
+    assert_int_equal(eco_meter_new(&s, 1, &o, &m, NULL), 0);
+    assert_int_equal(eco_meter_start(m, NULL), 0);
+    assert_int_equal(eco_meter_begin(m, &id, NULL), 0);
+    nanosleep(&nap, NULL);
+    assert_int_equal(eco_meter_end(m, id, &e, NULL), 0);
+    eco_meter_free(m);
+    unsetenv("ECO_FAKE_AMD");
+    return e;
+}
+
+/* libamd_smi: 250 W by the count; where the count is wrong there is no joule, and a reason. */
+static void test_amdsmi(void **state)
+{
+    static const char *const wrong[] = {"stuck", "back", "fails"};
+    (void)state;
+    struct eco_meter_energy e = amd_window("");
+    assert_near(e.counter_j, 250 * e.window_s, e.counter_uncertainty_j);
+    assert_near_rel(e.counter_j, 250 * e.window_s, 0.02);
+    assert_true(isnan(e.integral_j) && e.integral_reason[0]);
+    for (size_t i = 0; i < 3; i++) {
+        remove_root(NULL);
+        make_root(NULL);
+        e = amd_window(wrong[i]);
+        assert_true(isnan(e.counter_j) && isnan(e.integral_j) && isnan(e.v1_j));
+        assert_true(e.counter_reason[0] != '\0');
+    }
+}
+
+static void test_amdsmi_that_refuses(void **state)
+{
+    static const char *const wrong[] = {"none", "mute"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        setenv("ECO_FAKE_AMD", wrong[i], 1);
+        open_tree(ECO_FAKE_DIR "/libamd_smi.so");
+        assert_false(find("amd", 0)->usable);
+        assert_non_null(find("amd", 0)->reason);
+        unsetenv("ECO_FAKE_AMD");
+        remove_root(NULL);
+        make_root(NULL);
+    }
+}
+
 #define TEST(t) cmocka_unit_test_setup_teardown(t, make_root, remove_root)
 
 int main(void)
@@ -339,6 +396,8 @@ int main(void)
         TEST(test_rails),
         TEST(test_acpi_meter_is_the_wall),
         TEST(test_rocm),
+        TEST(test_amdsmi),
+        TEST(test_amdsmi_that_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
