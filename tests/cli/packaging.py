@@ -66,7 +66,7 @@ def mapping(e):
     e.words("# nothing\n\n---\nmodel: ~\n", [tiny, "NF4"])
     e.words("model: a/b # which\nprecision: 'FP16,NF4'\ngen_tokens: 64\r\nquick: true\n"
             "force: no\nrequire_measurement: yes\ngpu: \"RTX 4090\"  # mine\n",
-            ["a/b", "FP16,NF4", "--gen-tokens", "64", "--quick", "--require-measurement",
+            ["a/b", "NF4", "--gen-tokens", "64", "--quick", "--require-measurement",
              "--gpu", "RTX 4090"])
     e.words("url: http://h:1/v1#x\nworkload: openai\nserved_model: it's \"odd\" $HOME `id`\n",
             [tiny, "NF4", "--url", "http://h:1/v1#x", "--served-model",
@@ -79,6 +79,12 @@ def mapping(e):
     if "'context_length' has no meaning here" not in err or "'warmup'" not in err:
         fail("left out in silence: " + err)
     e.words("gpu_arch: ada\n", [tiny, "NF4", "--arch", "ada"])
+    # a list is for a measurement: without one the data set answers for its first
+    e.words("precision: bf16,INT8-PURE,NF4", [tiny, "INT8-PURE"])
+    e.words("precision: FP16", [tiny, "FP16"])
+    e.words("precision: FP16,NF4\nmodel: synthetic:x", ["synthetic:x", "FP16,NF4"])
+    e.words("precision: FP16,NF4", [tiny, "FP16,NF4", "--workload", "worker:w"], worker="w",
+            gpu="available")
     # a worker only where a card is, and only where none was named
     e.words(None, [tiny, "NF4"], worker="py w.py")
     e.words(None, [tiny, "NF4", "--workload", "worker:py w.py"], worker="py w.py", gpu="available")
@@ -120,6 +126,9 @@ def with_our_program(e, program):
                           capture_output=True, check=False)
     if done.returncode:
         fail("not valid: " + done.stderr)
+    text = (ROOT / "packaging/workspace/parameters.yaml").read_text()
+    if e.run(text + "force: true\n", program=program).returncode:
+        fail("packaging/workspace/parameters.yaml")
     done = e.run("precision: no-such\n", program=program)
     if done.returncode != 2 or "no-such" not in done.stderr:
         fail("measure's status is not ours: %d %s" % (done.returncode, done.stderr))
