@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define PEM_LIMIT ((size_t)1 << 20)
-#define TOKEN_MIN 16
 
 static int fail(const struct eco_err *err)
 {
@@ -42,8 +41,8 @@ static int read_words(const struct eco_op *op, int argc, char **argv, void *args
     return rc ? rc : eco_args_finish(op, args, err);
 }
 
-/* A file as text of the arena; the first line alone when `line`. */
-static int read_text(struct eco_arena *arena, const char *path, bool line, const char **out,
+/* A file as text of the arena. */
+static int read_text(struct eco_arena *arena, const char *path, const char **out,
                      struct eco_err *err)
 {
     struct eco_buf b = ECO_BUF_INIT;
@@ -53,8 +52,7 @@ static int read_text(struct eco_arena *arena, const char *path, bool line, const
     }
     int rc = eco_file_read(path, PEM_LIMIT, &b, err);
     if (rc == 0) {
-        size_t n = line ? strcspn(eco_buf_str(&b), "\r\n") : b.len;
-        *out = eco_arena_strdup(arena, eco_buf_str(&b), n);
+        *out = eco_arena_strdup(arena, eco_buf_str(&b), b.len);
         rc = *out ? 0 : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
     eco_buf_done(&b);
@@ -142,14 +140,9 @@ static int serve(struct serve *s, const char *cert, const char *key, struct eco_
 static int run(const struct eco_args_serve *args, struct eco_arena *arena, struct eco_err *err)
 {
     struct serve s = {.args = args, .timeout_ns = (int64_t)(args->timeout * 1e9)};
-    const char *cert = NULL, *key = NULL, *token = NULL;
-    int rc = read_text(arena, args->tls_cert, false, &cert, err);
-    rc = rc ? rc : read_text(arena, args->tls_key, false, &key, err);
-    rc = rc ? rc : read_text(arena, args->token_file, true, &token, err);
-    if (rc == 0 && token && strlen(token) < TOKEN_MIN) {
-        rc = eco_err_set(err, ECO_E_INVALID, "token_file",
-                         "'token_file': the token must have at least %d characters", TOKEN_MIN);
-    }
+    const char *cert = NULL, *key = NULL;
+    int rc = read_text(arena, args->tls_cert, &cert, err);
+    rc = rc ? rc : read_text(arena, args->tls_key, &key, err);
     struct eco_power_export *power = NULL;
     if (rc == 0 && args->export_power) {
         rc = eco_power_export_new(args->nvml_library, args->sysfs, getenv("CUDA_VISIBLE_DEVICES"),
@@ -158,7 +151,6 @@ static int run(const struct eco_args_serve *args, struct eco_arena *arena, struc
     const struct eco_server_options o = {.rate_per_min = args->rate_limit,
                                          .trust_proxy = args->trust_proxy,
                                          .web_dir = args->web,
-                                         .token = token,
                                          .origins = args->origins.v,
                                          .n_origins = args->origins.n,
                                          .more_metrics = power ? eco_power_export_text : NULL,

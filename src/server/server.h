@@ -18,7 +18,6 @@ struct eco_server_options {
     double rate_per_min;        /* requests a minute of one client; 0: no limit */
     bool trust_proxy;           /* the client is the last address of X-Forwarded-For */
     const char *web_dir;        /* folder of the page, or NULL: a placeholder */
-    const char *token;          /* what write end points want as Bearer; NULL: they are closed */
     const char *const *origins; /* allowed Origins of POST /mcp beside this machine's own */
     size_t n_origins;
     int64_t (*now_ns)(void); /* monotonic; tests set it */
