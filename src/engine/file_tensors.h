@@ -66,7 +66,7 @@ struct eco_gguf_tensor {
     int dims;
     bool usable;
 };
-int eco_gguf_tensors(struct eco_gguf *g, struct eco_arena *arena, struct eco_gguf_tensor **out,
+int eco_gguf_tensors(struct eco_gguf *h, struct eco_arena *arena, struct eco_gguf_tensor **out,
                      struct eco_err *err);
 extern const struct eco_names eco_engine_gguf_names;
 extern const struct eco_names eco_engine_hf_names, eco_engine_hf_names_gemma2;

@@ -61,7 +61,7 @@ int eco_gguf_read(const char *file, const void *bytes, size_t len, struct eco_ar
 int eco_gguf_bad(const struct eco_gguf *g, const char *what, struct eco_err *err);
 
 const unsigned char *eco_gguf_take(struct eco_gguf_cursor *c, uint64_t n);
-uint64_t eco_gguf_uint(struct eco_gguf_cursor *c, int bytes);
+uint64_t eco_gguf_uint(struct eco_gguf_cursor *c, int n); /* of n bytes */
 
 /** A key of the file, or of the architecture when the name begins with a dot; NULL. */
 const struct eco_gguf_key *eco_gguf_find(const struct eco_gguf *g, const char *name);

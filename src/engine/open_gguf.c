@@ -124,7 +124,7 @@ static int read_tensors(struct eco_gguf *h, struct eco_file_tensors *f, struct e
 {
     struct eco_gguf_tensor *list = NULL;
     int rc = eco_gguf_tensors(h, eco_engine_files_arena(f), &list, err);
-    for (uint64_t i = 0; i < h->n_tensors && rc == 0; i++) {
+    for (uint64_t i = 0; list && i < h->n_tensors && rc == 0; i++) {
         rc = list[i].usable ? eco_engine_files_add(f, &list[i].t, err) : 0;
     }
     return rc;

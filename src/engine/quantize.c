@@ -162,7 +162,7 @@ static int write_all(struct eco_quantize_run *q, const char *to, bool force, int
         return rc;
     }
     q->rows = malloc((size_t)eco_engine_pool_threads(q->pool) * 2 * (size_t)widest * sizeof(float));
-    q->codes = malloc(chunk * sizeof(float));
+    q->codes = malloc(4 * chunk); /* no format has more than 4 bytes a weight */
     rc = q->rows && q->codes ? eco_gguf_create(&q->w, to, force, err)
                              : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     for (size_t i = 0; i < q->n && rc == 0; i++) {
@@ -248,6 +248,7 @@ static int run(struct eco_quantize_run *q, const char *from, const char *to, uin
         eco_gguf_put_u32(&q->w, "general.quantization_version", 2);
         rc = write_all(q, to, force, threads, err);
     }
+    q->source = NULL;
     eco_engine_opened_done(&m);
     eco_engine_files_free(files);
     return rc;

@@ -41,8 +41,8 @@ int eco_quantize_add(struct eco_quantize_run *q, const struct eco_quantize_tenso
 /** Keys and tensors of a Hugging Face folder. */
 int eco_quantize_folder(struct eco_quantize_run *q, const char *path, const struct eco_shape *s,
                         struct eco_err *err);
-/** The keys of a tokenizer, with `vocab` pieces; `*exact` false, and no keys, when a GGUF cannot say
- * all that it does. */
+/** The keys of a tokenizer, with `vocab` pieces; `*exact` false, and no keys, when a GGUF cannot
+ * say all that it does. */
 int eco_quantize_tokenizer(struct eco_gguf_writer *w, const struct eco_tokenizer *t, int vocab,
                            bool *exact, struct eco_err *err);
 

@@ -267,7 +267,7 @@ static void put_byte(struct eco_tok_stream *s, unsigned char b, struct eco_buf *
     if (s->n > 0 && !goes_on(s, b)) {
         eco_tok_stream_end(s, out);
     }
-    if (s->n == 0 && (b < 0x80 || b < 0xC2 || b > 0xF4)) {
+    if (s->n == 0 && (b < 0xC2 || b > 0xF4)) { /* a letter of ASCII, or no beginning */
         if (b < 0x80) {
             eco_buf_putc(out, (char)b);
         } else {

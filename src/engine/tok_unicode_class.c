@@ -1,4 +1,4 @@
-/* Written by tools/make-unicode from Unicode 15.1.0: letters 1, numbers 2, marks 4, space 8; combining. */
+/* By tools/make-unicode, Unicode 15.1.0: classes, marks' order. */
 #include "tok_unicode.h"
 
 const struct eco_unicode_range eco_unicode_classes[] = {

@@ -1,4 +1,4 @@
-/* Written by tools/make-unicode from Unicode 15.1.0: canonical pairs. */
+/* By tools/make-unicode, Unicode 15.1.0: canonical pairs. */
 #include "tok_unicode.h"
 
 const uint32_t eco_unicode_pairs[] = {

@@ -349,7 +349,7 @@ int eco_tok_finish(struct eco_tokenizer *t, struct eco_err *err)
     return rc;
 }
 
-/* ---- GPT-2's letters for bytes ----------------------------------------------------------------- */
+/* ---- GPT-2's letters for bytes --------------------------------------------------------------- */
 
 /* Printable bytes of Latin-1 stand for themselves, the others for U+0100 and up, in order. */
 static int byte_of(uint32_t c)

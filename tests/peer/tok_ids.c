@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "engine/tok.h"
 #include "unit/engine/reference_folder.h"
-#include "unit/engine/tok_make.h"
+#include "unit/engine/tok_make_files.h"
 
 static int make(const char *folder)
 {

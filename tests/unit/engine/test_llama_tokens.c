@@ -9,7 +9,7 @@
 #include "llama_peer.h"
 #include "reference.h"
 #include "reference_folder.h"
-#include "tok_make.h"
+#include "tok_make_files.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "eco_test.h"
 #include "engine/tok.h"
-#include "tok_make.h"
+#include "tok_make_files.h"
 
 #include <unistd.h>
 
