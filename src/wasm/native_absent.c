@@ -34,6 +34,7 @@ ABSENT(mcp)
 
 NEVER_NO(track)
 NEVER_NO(serve)
+NEVER_NO(replay)
 
 int eco_check_serve(const void *args, struct eco_err *err)
 {
