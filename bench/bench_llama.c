@@ -274,15 +274,15 @@ static const char *const tensor_names[ECO_ROLE_COUNT] = {
     [ECO_ROLE_EMBED] = "token_embd.weight",
     [ECO_ROLE_HEAD] = "output.weight",
     [ECO_ROLE_OUT_NORM] = "output_norm.weight",
-    [ECO_ROLE_Q] = "blk.%d.attn_q.weight",
-    [ECO_ROLE_K] = "blk.%d.attn_k.weight",
-    [ECO_ROLE_V] = "blk.%d.attn_v.weight",
-    [ECO_ROLE_O] = "blk.%d.attn_output.weight",
-    [ECO_ROLE_GATE] = "blk.%d.ffn_gate.weight",
-    [ECO_ROLE_UP] = "blk.%d.ffn_up.weight",
-    [ECO_ROLE_DOWN] = "blk.%d.ffn_down.weight",
-    [ECO_ROLE_ATTN_NORM] = "blk.%d.attn_norm.weight",
-    [ECO_ROLE_FFN_NORM] = "blk.%d.ffn_norm.weight",
+    [ECO_ROLE_Q] = "attn_q.weight",
+    [ECO_ROLE_K] = "attn_k.weight",
+    [ECO_ROLE_V] = "attn_v.weight",
+    [ECO_ROLE_O] = "attn_output.weight",
+    [ECO_ROLE_GATE] = "ffn_gate.weight",
+    [ECO_ROLE_UP] = "ffn_up.weight",
+    [ECO_ROLE_DOWN] = "ffn_down.weight",
+    [ECO_ROLE_ATTN_NORM] = "attn_norm.weight",
+    [ECO_ROLE_FFN_NORM] = "ffn_norm.weight",
 };
 
 static int one_tensor(struct writing *f, const struct eco_slot *t, bool data, struct eco_err *err)
@@ -294,7 +294,11 @@ static int one_tensor(struct writing *f, const struct eco_slot *t, bool data, st
     char name[64];
     eco_engine_matrix_bytes(m.format, t->rows, t->cols, &bytes, &none);
     if (!data) {
-        snprintf(name, sizeof(name), tensor_names[t->role], t->layer); /* NOLINT: our own table */
+        if (t->layer < 0) {
+            snprintf(name, sizeof(name), "%s", tensor_names[t->role]);
+        } else {
+            snprintf(name, sizeof(name), "blk.%d.%s", t->layer, tensor_names[t->role]);
+        }
         eco_gguf_put_tensor(&f->w, name, m.format, vector ? 0 : (uint64_t)t->rows,
                             (uint64_t)t->cols, bytes);
         return 0;
