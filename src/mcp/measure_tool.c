@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #define OUTPUT_LIMIT ((size_t)4 << 20)
+#define TICK_MS 500
+#define PATIENCE 6 /* ticks between SIGTERM and SIGKILL */
 
 bool eco_mcp_is_local(const struct eco_op *op)
 {
@@ -78,15 +80,21 @@ static void run_child(char **words, int out, int err)
     _exit(70);
 }
 
-/* Both pipes until both end. What is over the limit is dropped. */
-static void read_both(int out, int err, struct eco_buf *text, struct eco_buf *said)
+/* Both pipes until both end. What is over the limit is dropped. A cancelled child that is deep in
+ * work ends in a few seconds, whatever it does. */
+static void read_both(int out, int err, struct eco_mcp_call *call, struct eco_buf *text,
+                      struct eco_buf *said)
 {
+    int patience = PATIENCE;
     struct pollfd fd[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
     struct eco_buf *to[2] = {text, said};
     while (fd[0].fd >= 0 || fd[1].fd >= 0) {
         char chunk[4096];
-        if (poll(fd, 2, -1) < 0 && errno != EINTR) {
+        if (poll(fd, 2, TICK_MS) < 0 && errno != EINTR) {
             return;
+        }
+        if (atomic_load(&call->cancelled) && --patience == 0) {
+            kill(atomic_load(&call->child), SIGKILL);
         }
         for (size_t i = 0; i < 2; i++) {
             ssize_t n = fd[i].fd >= 0 && fd[i].revents ? read(fd[i].fd, chunk, sizeof chunk) : 1;
@@ -149,7 +157,7 @@ int eco_mcp_measure(struct eco_mcp_message *x, const struct eco_op *op,
         if (atomic_load(&x->call->cancelled)) { /* it came between */
             eco_mcp_cancel(x->call);
         }
-        read_both(pipes[0][0], pipes[1][0], out, &said);
+        read_both(pipes[0][0], pipes[1][0], x->call, out, &said);
         status = wait_child(child);
         atomic_store(&x->call->child, 0);
     }
