@@ -211,7 +211,7 @@ static int prefill(struct eco_experiment *x, struct eco_generator *w, struct eco
                    bool *stopped, struct eco_err *err)
 {
     struct eco_workload_window what = {PROBE_PREFILLS, 1};
-    struct eco_workload_result did;
+    struct eco_workload_result did = {.stopped = false};
     struct metered m;
     int rc = w->class->warmup(w, &what, &did, err);
     if (rc == 0 && !did.stopped) {
@@ -274,6 +274,7 @@ static int warm_up(struct eco_experiment *x, struct eco_generator *w,
     }
     int rc = 0;
     do { /* a step that is over before the sensor has followed shows nothing */
+        *did = (struct eco_workload_result){.iterations = 1};
         rc = w->class->warmup(w, &warm, did, err);
         loaded_s += rc ? 0 : did->seconds;
     } while (rc == 0 && look && loaded_s < LOOK_LOADED_S && !did->stopped);
