@@ -179,7 +179,7 @@ static inline void make_characters(struct make_vocab *v, int want)
     make_all_merges(v);
 }
 
-/* ---- a second encoder: the first-learned pair, leftmost, until there is none -------------------- */
+/* ---- a second encoder: the first-learned pair, leftmost, until there is none ---------------- */
 
 static inline int make_encode(const struct make_vocab *v, int *s, int n)
 {
