@@ -87,9 +87,9 @@ static int fail(const struct eco_err *err, const char *verb)
  * Chinese text becomes '?'. */
 static void to_ascii(struct eco_buf *b)
 {
-    static const char *const signs[][2] = {{"−", "-"},  {"•", "*"},  {"▲", "!"},  {"…", "..."},
-                                           {"★", "*"},  {"×", "x"},  {"≥", ">="}, {"≤", "<="},
-                                           {"“", "\""}, {"”", "\""}, {"–", "-"},  {"µ", "u"}};
+    static const char *const signs[][2] = {
+        {"−", "-"},  {"•", "*"},  {"▲", "!"},  {"…", "..."}, {"★", "*"}, {"×", "x"}, {"≥", ">="},
+        {"≤", "<="}, {"“", "\""}, {"”", "\""}, {"–", "-"},   {"—", "-"}, {"µ", "u"}};
     struct eco_buf out = ECO_BUF_INIT;
     for (const char *at = eco_buf_str(b); *at;) {
         size_t i = 0;

@@ -31,7 +31,7 @@ NUMBER = re.compile(r"(?<![A-Za-z0-9_.])[-+−]?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 MOODS = {"en": ["[Green]", "[Yellow]", "[Orange]", "[Red]", "[Gray]"],
          "zh": ["[绿色]", "[黄色]", "[橙色]", "[红色]", "[灰色]"]}
 CITATION = {"en": "data set sha256", "zh": "数据集 sha256"}
-SIGN = {"en": "-- Your EcoLobster", "zh": "—— 您的 EcoLobster"}
+SIGN = {"en": "-- Your EcoLobster", "zh": "-- 您的 EcoLobster"}
 ALERT = {"en": "Alert:", "zh": "警报："}
 HEADING = {"table": None, "markdown": "\n## ", "html": "<h2>"}
 
