@@ -212,7 +212,7 @@ static int prefill(struct eco_experiment *x, struct eco_generator *w, struct eco
 {
     struct eco_workload_window what = {PROBE_PREFILLS, 1};
     struct eco_workload_result did = {.stopped = false};
-    struct metered m;
+    struct metered m = {.starts = 0};
     int rc = w->class->warmup(w, &what, &did, err);
     if (rc == 0 && !did.stopped) {
         double each_s = did.seconds / did.iterations;
@@ -294,7 +294,7 @@ int eco_exp_measure(struct eco_experiment *x, struct eco_generator *w, int slot,
                     struct eco_exp_trial *t, bool *stopped, struct eco_err *err)
 {
     struct eco_workload_result did = {.iterations = 1};
-    struct metered m;
+    struct metered m = {.starts = 0};
     eco_exp_show(x, "warm-up", slot);
     int rc = warm_up(x, w, &did, err);
     *stopped = rc == 0 && (did.stopped || eco_exp_stop(x));
