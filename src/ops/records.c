@@ -470,32 +470,36 @@ static const struct eco_field fields_arch_class[] = {
 #include "records/rec_arch_class.def"
 };
 #undef REC
-const struct eco_record eco_rec_arch_class = {"ArchClass", fields_arch_class, ECO_COUNT(fields_arch_class),
-    sizeof(struct eco_res_arch_class), NULL};
+const struct eco_record eco_rec_arch_class = {"ArchClass", fields_arch_class,
+                                              ECO_COUNT(fields_arch_class),
+                                              sizeof(struct eco_res_arch_class), NULL};
 
 #define REC struct eco_res_arch_classes
 static const struct eco_field fields_arch_classes[] = {
 #include "records/rec_arch_classes.def"
 };
 #undef REC
-const struct eco_record eco_rec_arch_classes = {"ArchClasses", fields_arch_classes, ECO_COUNT(fields_arch_classes),
-    sizeof(struct eco_res_arch_classes), NULL};
+const struct eco_record eco_rec_arch_classes = {"ArchClasses", fields_arch_classes,
+                                                ECO_COUNT(fields_arch_classes),
+                                                sizeof(struct eco_res_arch_classes), NULL};
 
 #define REC struct eco_res_architecture
 static const struct eco_field fields_architecture[] = {
 #include "records/rec_architecture.def"
 };
 #undef REC
-const struct eco_record eco_rec_architecture = {"Architecture", fields_architecture, ECO_COUNT(fields_architecture),
-    sizeof(struct eco_res_architecture), NULL};
+const struct eco_record eco_rec_architecture = {"Architecture", fields_architecture,
+                                                ECO_COUNT(fields_architecture),
+                                                sizeof(struct eco_res_architecture), NULL};
 
 #define REC struct eco_res_architectures
 static const struct eco_field fields_architectures[] = {
 #include "records/rec_architectures.def"
 };
 #undef REC
-const struct eco_record eco_rec_architectures = {"Architectures", fields_architectures, ECO_COUNT(fields_architectures),
-    sizeof(struct eco_res_architectures), NULL};
+const struct eco_record eco_rec_architectures = {"Architectures", fields_architectures,
+                                                 ECO_COUNT(fields_architectures),
+                                                 sizeof(struct eco_res_architectures), NULL};
 
 #define REC struct eco_res_mcp
 static const struct eco_field fields_mcp[] = {
