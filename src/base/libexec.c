@@ -40,6 +40,6 @@ int eco_libexec_find(const char *name, char *path, size_t size, struct eco_err *
     }
     return eco_err_set(err, ECO_E_NOT_FOUND, "",
                        "'ecocompute-%s' is neither in '%.80s' nor in its ../libexec/ecocompute; "
-                       "it is built where its libraries are: scripts/setup.sh test, then make build",
+                       "it takes libraries: scripts/setup.sh test, then make build",
                        name, here);
 }
