@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define PEM_LIMIT ((size_t)1 << 20)
+#define MIN_TOKEN 16
 
 static int fail(const struct eco_err *err)
 {
@@ -57,6 +58,25 @@ static int read_text(struct eco_arena *arena, const char *path, const char **out
     }
     eco_buf_done(&b);
     return rc;
+}
+
+/* The file's first line; a short one could be guessed. */
+static int read_token(struct eco_arena *arena, const char *path, const char **out,
+                      struct eco_err *err)
+{
+    const char *text = NULL;
+    int rc = read_text(arena, path, &text, err);
+    if (rc || !text) {
+        return rc;
+    }
+    size_t n = strcspn(text, "\r\n");
+    if (n < MIN_TOKEN) {
+        return eco_err_set(err, ECO_E_CONTENT, "token_file",
+                           "the first line of '%.120s' must be a token of %d characters or more",
+                           path, MIN_TOKEN);
+    }
+    *out = eco_arena_strdup(arena, text, n);
+    return *out ? 0 : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
 }
 
 static void raise_file_limit(int64_t connections)
@@ -140,19 +160,26 @@ static int serve(struct serve *s, const char *cert, const char *key, struct eco_
 static int run(const struct eco_args_serve *args, struct eco_arena *arena, struct eco_err *err)
 {
     struct serve s = {.args = args, .timeout_ns = (int64_t)(args->timeout * 1e9)};
-    const char *cert = NULL, *key = NULL;
+    const char *cert = NULL, *key = NULL, *token = NULL;
     int rc = read_text(arena, args->tls_cert, &cert, err);
+    rc = rc ? rc : read_token(arena, args->token_file, &token, err);
     rc = rc ? rc : read_text(arena, args->tls_key, &key, err);
     struct eco_power_export *power = NULL;
     if (rc == 0 && args->export_power) {
         rc = eco_power_export_new(args->nvml_library, args->sysfs, getenv("CUDA_VISIBLE_DEVICES"),
                                   &power, err);
     }
+    struct eco_server_store store = {0};
+    if (rc == 0 && args->store) {
+        rc = serve_store_open(args, &store, err);
+    }
     const struct eco_server_options o = {.rate_per_min = args->rate_limit,
                                          .trust_proxy = args->trust_proxy,
                                          .web_dir = args->web,
+                                         .token = token,
                                          .origins = args->origins.v,
                                          .n_origins = args->origins.n,
+                                         .store = store.to ? &store : NULL,
                                          .more_metrics = power ? eco_power_export_text : NULL,
                                          .more_metrics_to = power};
     rc = rc ? rc : eco_server_new(&o, &s.server, err);
@@ -165,6 +192,7 @@ static int run(const struct eco_args_serve *args, struct eco_arena *arena, struc
         serve_conns_done(&s.conns);
     }
     eco_server_free(s.server);
+    serve_store_close(&store);
     eco_power_export_free(power);
     return rc;
 }

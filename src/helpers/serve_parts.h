@@ -8,6 +8,7 @@
 
 #include "ops/params.h"
 #include "server/server.h"
+#include "server/store_ops.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -51,6 +52,11 @@ int serve_http_start(struct serve *s, int listen_fd, const char *cert, const cha
 /** Takes no new connections; what is open may finish. */
 void serve_http_quiesce(struct serve_http *h);
 void serve_http_stop(struct serve_http *h); /* accepts NULL */
+
+/* serve_store.c: the store behind the server's hooks. */
+int serve_store_open(const struct eco_args_serve *a, struct eco_server_store *out,
+                     struct eco_err *err);
+void serve_store_close(struct eco_server_store *s);
 
 /* serve_conns.c */
 void serve_conns_init(struct serve_conns *c);

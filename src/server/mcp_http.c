@@ -36,7 +36,7 @@ static bool is_local_origin(const char *origin)
     return false;
 }
 
-static bool may_call(const struct eco_server *s, const char *origin)
+bool eco_origin_may(const struct eco_server *s, const char *origin)
 {
     if (!origin || is_local_origin(origin)) { /* not from a page, or from one of this machine */
         return true;
@@ -62,7 +62,7 @@ void eco_mcp_http_answer(struct eco_server *s, struct eco_server_worker *w,
     const char *version = q->header[ECO_HTTP_MCP_VERSION];
     const char *origin = q->header[ECO_HTTP_ORIGIN];
     struct eco_mcp_call call = {0};
-    if (!may_call(s, origin)) {
+    if (!eco_origin_may(s, origin)) {
         eco_reply_refusal(w, 403, "forbidden", NULL,
                           "pages of this origin may not call /mcp; see --origins", r);
         return;

@@ -22,11 +22,23 @@ static void ref(struct eco_json_writer *w, const char *key, const char *kind, co
     eco_jw_object_end(w);
 }
 
+/* A reference as a member of a list. */
+static void ref_item(struct eco_json_writer *w, const char *name, const char *suffix)
+{
+    char to[128];
+    snprintf(to, sizeof to, "#/components/schemas/%s%s", name, suffix);
+    eco_jw_object(w);
+    eco_jw_kv_str(w, "$ref", to);
+    eco_jw_object_end(w);
+}
+
 /* ---- errors -------------------------------------------------------------------------------- */
 
 /* X(name, status, description) */
 #define REFUSALS(X)                                                                                \
     X(BadRequest, 400, "a parameter is unknown, malformed, repeated or out of range")              \
+    X(Unauthorized, 401, "the owner's bearer token is missing")                                    \
+    X(Forbidden, 403, "a wrong token, or an address that is closed here")                          \
     X(NotFound, 404, "nothing is at this address, or a named thing is not there")                  \
     X(MethodNotAllowed, 405, "the address has no such method; see Allow")                          \
     X(TooLarge, 413, "the body or a value is larger than its limit")                               \
@@ -36,6 +48,7 @@ static void ref(struct eco_json_writer *w, const char *key, const char *kind, co
     X(TooManyRequests, 429, "too many requests of this client")                                    \
     X(HeadersTooLarge, 431, "the headers are larger than 16384 bytes")                             \
     X(Internal, 500, "a fault of the server")                                                      \
+    X(Unavailable, 503, "the store cannot be reached now")                                         \
     X(Unsupported, 501, "known, but there are no data for it or it is not built in")
 
 static const struct {
@@ -148,26 +161,55 @@ static void parameters(const struct eco_op *op, const struct eco_example *x,
     eco_buf_done(&text);
 }
 
-static void result_response(const struct eco_op *op, const struct eco_example *x, bool get,
-                            struct eco_json_writer *w)
+/* What 200 has: the result; beside it the receipt of a report that was there before, or a whole
+ * list of rows. */
+static void result_schema(const struct eco_op *op, const struct eco_route *r,
+                          struct eco_json_writer *w)
+{
+    static const char list[] = "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}";
+    bool lists = op == &eco_store_ops[ECO_STORE_LIST];
+    if (!lists && !r->store_op) {
+        ref(w, "schema", "schemas", op->result->name);
+        return;
+    }
+    key_object(w, "schema");
+    eco_jw_key(w, "anyOf");
+    eco_jw_array(w);
+    ref_item(w, op->result->name, "");
+    if (lists) {
+        eco_jw_raw(w, list, sizeof list - 1);
+    } else {
+        ref_item(w, r->store_op->result->name, "");
+    }
+    eco_jw_array_end(w);
+    eco_jw_object_end(w);
+}
+
+static void result_response(const struct eco_op *op, const struct eco_route *r,
+                            const struct eco_example *x, bool get, struct eco_json_writer *w)
 {
     static const char cached[] =
         "{\"ETag\":{\"description\":\"strong: a function of program, data and question\","
         "\"schema\":{\"type\":\"string\"}}}";
     key_object(w, "200");
     eco_jw_kv_str(w, "description", op->summary);
-    if (get) {
+    if (get && !r->live) {
         eco_jw_key(w, "headers");
         eco_jw_raw(w, cached, sizeof cached - 1);
     }
     key_object(w, "content");
     key_object(w, "application/json");
-    ref(w, "schema", "schemas", op->result->name);
+    result_schema(op, r, w);
     if (x) {
         eco_jw_key(w, "example");
         eco_result_json(op->result, x->result, w);
     }
     eco_jw_object_end(w);
+    if (op == &eco_store_ops[ECO_STORE_LIST]) {
+        static const char csv[] = "{\"schema\":{\"type\":\"string\"}}";
+        eco_jw_key(w, "text/csv");
+        eco_jw_raw(w, csv, sizeof csv - 1);
+    }
     eco_jw_object_end(w);
     eco_jw_object_end(w);
 }
@@ -182,32 +224,80 @@ static void method_head(const struct eco_op *op, const char *method, struct eco_
     eco_jw_kv_str(w, "description", op->about);
 }
 
-static void get_method(const struct eco_op *op, const struct eco_example *x,
+static void get_method(const struct eco_route *r, const struct eco_example *x,
                        struct eco_json_writer *w)
 {
+    const struct eco_op *op = r->op;
     method_head(op, "get", w);
     parameters(op, x, w);
     key_object(w, "responses");
-    result_response(op, x, true, w);
-    key_object(w, "304");
-    eco_jw_kv_str(w, "description", "the client has this answer already");
-    eco_jw_object_end(w);
+    result_response(op, r, x, true, w);
+    if (!r->live) {
+        key_object(w, "304");
+        eco_jw_kv_str(w, "description", "the client has this answer already");
+        eco_jw_object_end(w);
+    }
     refusal_refs(w);
     eco_jw_object_end(w);
     eco_jw_object_end(w);
 }
 
-static void post_method(const struct eco_op *op, const struct eco_example *x,
+/* Beside a report as the body, the query says what to do with it. */
+static const char raw_parameters[] =
+    "[{\"name\":\"action\",\"in\":\"query\",\"description\":\"what to do with a report that is "
+    "the body itself; validate when not "
+    "said\",\"schema\":{\"type\":\"string\"}},{\"name\":\"consent\","
+    "\"in\":\"query\",\"description\":\"with action=store: true, you may publish this report and "
+    "want "
+    "it stored and listed here\",\"schema\":{\"type\":\"boolean\"}}]";
+static const char raw_schema[] =
+    "{\"type\":\"object\",\"description\":\"an energy.json itself, up to 256 KiB\",\"required\":["
+    "\"schema_version\"]}";
+
+static void request_schema(const struct eco_route *r, struct eco_json_writer *w)
+{
+    char name[80];
+    if (!r->store_op) {
+        snprintf(name, sizeof name, "%sRequest", r->op->result->name);
+        ref(w, "schema", "schemas", name);
+        return;
+    }
+    key_object(w, "schema");
+    eco_jw_key(w, "anyOf");
+    eco_jw_array(w);
+    ref_item(w, r->op->result->name, "Request");
+    ref_item(w, r->store_op->result->name, "Request");
+    eco_jw_raw(w, raw_schema, sizeof raw_schema - 1);
+    eco_jw_array_end(w);
+    eco_jw_object_end(w);
+}
+
+static void created_response(const struct eco_op *op, struct eco_json_writer *w)
+{
+    key_object(w, "201");
+    eco_jw_kv_str(w, "description", "action=store: the report is kept; its receipt");
+    key_object(w, "content");
+    key_object(w, "application/json");
+    ref(w, "schema", "schemas", op->result->name);
+    eco_jw_object_end(w);
+    eco_jw_object_end(w);
+    eco_jw_object_end(w);
+}
+
+static void post_method(const struct eco_route *r, const struct eco_example *x,
                         struct eco_json_writer *w)
 {
+    const struct eco_op *op = r->op;
     method_head(op, "post", w);
+    if (r->store_op) {
+        eco_jw_key(w, "parameters");
+        eco_jw_raw(w, raw_parameters, sizeof raw_parameters - 1);
+    }
     key_object(w, "requestBody");
     eco_jw_kv_bool(w, "required", true);
     key_object(w, "content");
     key_object(w, "application/json");
-    char name[80];
-    snprintf(name, sizeof name, "%sRequest", op->result->name);
-    ref(w, "schema", "schemas", name);
+    request_schema(r, w);
     if (x) {
         eco_jw_key(w, "example");
         eco_example_json(x, w);
@@ -216,24 +306,28 @@ static void post_method(const struct eco_op *op, const struct eco_example *x,
     eco_jw_object_end(w);
     eco_jw_object_end(w);
     key_object(w, "responses");
-    result_response(op, x, false, w);
+    result_response(op, r, x, false, w);
+    if (r->store_op) {
+        created_response(r->store_op, w);
+    }
     refusal_refs(w);
     eco_jw_object_end(w);
     eco_jw_object_end(w);
 }
 
-static void op_path(const struct eco_route *r, struct eco_arena *arena, struct eco_json_writer *w)
+static void op_path(const struct eco_server *s, const struct eco_route *r, struct eco_arena *arena,
+                    struct eco_json_writer *w)
 {
-    struct eco_ctx ctx;
+    struct eco_server_ctx ctx;
     struct eco_example x;
-    eco_server_ctx(&ctx, arena);
-    bool have = eco_example_of(r->op, &ctx, &x);
+    eco_server_ctx(s, &ctx, arena);
+    bool have = eco_example_of(r->op, &ctx.plain, &x);
     key_object(w, r->path);
     if (r->get) {
-        get_method(r->op, have ? &x : NULL, w);
+        get_method(r, have ? &x : NULL, w);
     }
     if (r->post) {
-        post_method(r->op, have ? &x : NULL, w);
+        post_method(r, have ? &x : NULL, w);
     }
     eco_jw_object_end(w);
     eco_arena_reset(arena);
@@ -266,7 +360,6 @@ static const char own_paths[] =
     "\"202\":{\"description\":\"a notification was taken\"},"
     "\"400\":{\"description\":\"not JSON-RPC, or an unknown protocol version\",\"content\":"
     "{\"application/json\":{\"schema\":{\"type\":\"object\"}}}},"
-    "\"403\":{\"$ref\":\"#/components/responses/BadRequest\"},"
     "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}}";
 
 static void info(struct eco_json_writer *w)
@@ -295,21 +388,26 @@ static void info(struct eco_json_writer *w)
     eco_jw_array_end(w);
 }
 
+static void op_schemas(const struct eco_op *op, struct eco_json_writer *w)
+{
+    char name[80];
+    if (op) {
+        eco_jw_key(w, op->result->name);
+        eco_result_schema(op->result, w);
+        snprintf(name, sizeof name, "%sRequest", op->result->name);
+        eco_jw_key(w, name);
+        eco_params_schema(op, false, w);
+    }
+}
+
 static void components(const struct eco_server *s, struct eco_json_writer *w)
 {
     key_object(w, "components");
     key_object(w, "schemas");
     error_schema(w);
     for (size_t i = 0; i < s->n_routes; i++) {
-        const struct eco_op *op = s->route[i].op;
-        if (op) {
-            char name[80];
-            eco_jw_key(w, op->result->name);
-            eco_result_schema(op->result, w);
-            snprintf(name, sizeof name, "%sRequest", op->result->name);
-            eco_jw_key(w, name);
-            eco_params_schema(op, false, w);
-        }
+        op_schemas(s->route[i].op, w);
+        op_schemas(s->route[i].store_op, w);
     }
     eco_jw_object_end(w);
     refusal_responses(w);
@@ -327,7 +425,7 @@ void eco_server_openapi(const struct eco_server *s, struct eco_buf *out)
     key_object(&w, "paths");
     for (size_t i = 0; i < s->n_routes; i++) {
         if (s->route[i].kind == ECO_ROUTE_OP) {
-            op_path(&s->route[i], &arena, &w);
+            op_path(s, &s->route[i], &arena, &w);
         }
     }
     eco_buf_putc(out, ',');

@@ -188,7 +188,18 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct eco_page *)a)->path, ((const struct eco_page *)b)->path);
 }
 
-int eco_pages_load(struct eco_pages *p, const char *dir, struct eco_err *err)
+/* Before the table is sorted. */
+static bool has(const struct eco_pages *p, const char *path)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (strcmp(p->page[i].path, path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int eco_pages_load(struct eco_pages *p, const char *dir, bool form, struct eco_err *err)
 {
     *p = (struct eco_pages){0};
     eco_arena_init(&p->arena, 0);
@@ -205,6 +216,9 @@ int eco_pages_load(struct eco_pages *p, const char *dir, struct eco_err *err)
             p->page[1].type = p->page[0].type;
             p->page[1].csp = p->page[0].csp;
         }
+    }
+    if (rc == 0 && form && !has(p, "/submit.html")) {
+        rc = add_page(p, "/submit.html", eco_submit_page, strlen(eco_submit_page), err);
     }
     if (p->n) {
         qsort(p->page, p->n, sizeof(*p->page), by_path);

@@ -10,9 +10,9 @@
 #define JSON_TYPE "application/json; charset=utf-8"
 #define CACHED "public, max-age=300, s-maxage=3600" /* as the published interface */
 
-void eco_server_ctx(struct eco_ctx *ctx, struct eco_arena *arena)
+void eco_server_ctx(const struct eco_server *s, struct eco_server_ctx *ctx, struct eco_arena *arena)
 {
-    *ctx = (struct eco_ctx){.arena = arena};
+    *ctx = (struct eco_server_ctx){.plain = {.arena = arena}, .store = s->o.store};
 }
 
 /* A strong ETag: the answer is a function of program, data and question alone. */
@@ -69,20 +69,33 @@ bool eco_reply_cached(const struct eco_http_request *q, const char *etag, const 
     return true;
 }
 
-static int body_args(struct eco_server_worker *w, const struct eco_op *op, void *args,
-                     const struct eco_http_request *q, int *status, struct eco_err *err)
+/* The body as w->doc, whatever Content-Type says: the published API did not look. */
+static int read_body(struct eco_server_worker *w, const struct eco_http_request *q, int *status,
+                     struct eco_err *err)
 {
-    /* whatever Content-Type says: nothing here writes, and the published API did not look */
     int rc = eco_json_reparse(&w->doc, q->body ? q->body : "", q->body_len, err);
-    if (rc) {
-        *status = rc == ECO_E_NO_MEMORY ? *status : 400; /* the request itself is not JSON */
-        return rc;
+    if (rc && rc != ECO_E_NO_MEMORY) {
+        *status = 400; /* the request itself is not JSON */
     }
-    return eco_args_set_json(op, args, &w->arena, w->doc.root, false, err);
+    return rc;
 }
 
-static int read_args(struct eco_server_worker *w, const struct eco_op *op, void *args,
-                     const struct eco_http_request *q, int *status, struct eco_err *err)
+/* An energy.json as the body: it is the document, and without another word it is validated. */
+static int raw_args(struct eco_server_worker *w, const struct eco_op *op, void *args,
+                    const struct eco_http_request *q, struct eco_err *err)
+{
+    const struct eco_param *document = eco_args_find(op, "document", 8);
+    const struct eco_param *action = eco_args_find(op, "action", 6);
+    int rc = eco_args_set(op, args, &w->arena, document, q->body, q->body_len, err);
+    if (rc == 0 && !eco_args_have(op, args, action->offset)) {
+        rc = eco_args_set(op, args, &w->arena, action, "validate", 8, err);
+    }
+    return rc;
+}
+
+static int read_args(struct eco_server_worker *w, const struct eco_route *route,
+                     const struct eco_op *op, void *args, const struct eco_http_request *q,
+                     struct eco_err *err)
 {
     const char *query;
     size_t len;
@@ -92,7 +105,9 @@ static int read_args(struct eco_server_worker *w, const struct eco_op *op, void 
         rc = eco_query_args(op, args, &w->arena, query, len, err);
     }
     if (rc == 0 && strcmp(q->method, "POST") == 0) {
-        rc = body_args(w, op, args, q, status, err);
+        rc = route->store_op && eco_is_raw_report(w->doc.root)
+                 ? raw_args(w, op, args, q, err)
+                 : eco_args_set_json(op, args, &w->arena, w->doc.root, false, err);
     }
     return rc ? rc : eco_args_finish(op, args, err);
 }
@@ -133,27 +148,49 @@ static void write_result(struct eco_server *s, struct eco_server_worker *w, cons
     eco_reply_body(w, r);
 }
 
+/* Which operation a request means, once its body is read; false: `r` refuses it. */
+static bool choose(struct eco_server *s, struct eco_server_worker *w, const struct eco_route *route,
+                   const struct eco_http_request *q, const struct eco_op **op,
+                   struct eco_http_reply *r)
+{
+    struct eco_err err = {0};
+    int status = 0;
+    *op = route->op;
+    if (strcmp(q->method, "POST") == 0) {
+        if (read_body(w, q, &status, &err)) {
+            eco_reply_error(w, status, &err, r);
+            return false;
+        }
+        *op = route->store_op && eco_store_asked(q, w->doc.root) ? route->store_op : *op;
+    }
+    return eco_store_may(s, w, route, *op, q, r);
+}
+
 void eco_rest_answer(struct eco_server *s, struct eco_server_worker *w,
                      const struct eco_route *route, const struct eco_http_request *q,
                      struct eco_http_reply *r)
 {
-    const struct eco_op *op = route->op;
+    const struct eco_op *op;
     struct eco_err err = {0};
-    struct eco_ctx ctx;
-    int status = 0;
-    bool get = strcmp(q->method, "POST") != 0;
-    if (get && from_cache(s, w, q, r)) {
+    struct eco_server_ctx ctx;
+    bool get = !route->live && strcmp(q->method, "POST") != 0;
+    if ((get && from_cache(s, w, q, r)) || !choose(s, w, route, q, &op, r)) {
         return;
     }
-    eco_server_ctx(&ctx, &w->arena);
+    eco_server_ctx(s, &ctx, &w->arena);
+    ctx.owner = eco_store_is_owner(s, q);
     void *args = eco_arena_alloc(&w->arena, op->args_size);
     void *result = eco_arena_alloc(&w->arena, op->result->size);
-    int rc = args && result ? read_args(w, op, args, q, &status, &err)
+    int rc = args && result ? read_args(w, route, op, args, q, &err)
                             : eco_err_set(&err, ECO_E_NO_MEMORY, "", "out of memory");
-    rc = rc ? rc : op->run(&ctx, args, result, &err);
+    if (rc == 0 && route->live && eco_store_export_answer(s, w, op, args, &ctx, r)) {
+        return;
+    }
+    rc = rc ? rc : op->run(&ctx.plain, args, result, &err);
     if (rc) {
-        eco_reply_error(w, status, &err, r);
+        eco_reply_error(w, eco_store_status(&err), &err, r);
     } else {
         write_result(s, w, op, result, q, get, r);
+        r->status = ctx.created ? 201 : r->status;
     }
 }

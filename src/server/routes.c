@@ -5,10 +5,14 @@
 
 /* Places that are no operation. */
 static const struct eco_route own[] = {
-    {"/openapi.json", ECO_ROUTE_OPENAPI, NULL, true, false, false, 0},
-    {"/healthz", ECO_ROUTE_HEALTH, NULL, true, false, false, 0},
-    {"/metrics", ECO_ROUTE_METRICS, NULL, true, false, false, 0},
-    {"/mcp", ECO_ROUTE_MCP, NULL, false, true, true, ECO_HTTP_MAX_BODY_MCP}};
+    {.path = "/openapi.json", .kind = ECO_ROUTE_OPENAPI, .get = true},
+    {.path = "/healthz", .kind = ECO_ROUTE_HEALTH, .get = true},
+    {.path = "/metrics", .kind = ECO_ROUTE_METRICS, .get = true},
+    {.path = "/mcp",
+     .kind = ECO_ROUTE_MCP,
+     .post = true,
+     .counted = true,
+     .body_limit = ECO_HTTP_MAX_BODY_MCP}};
 
 /* Bodies over the usual limit, and what has no GET since its input is a document. */
 static const struct {
@@ -20,24 +24,50 @@ static const struct {
 
 static void of_op(const struct eco_op *op, struct eco_route *r)
 {
-    *r = (struct eco_route){op->path, ECO_ROUTE_OP, op, true, true, true, ECO_HTTP_MAX_BODY};
+    *r = (struct eco_route){.path = op->path,
+                            .kind = ECO_ROUTE_OP,
+                            .op = op,
+                            .get = true,
+                            .post = true,
+                            .counted = true,
+                            .body_limit = ECO_HTTP_MAX_BODY};
     for (size_t i = 0; i < ECO_COUNT(documents); i++) {
         if (strcmp(documents[i].path, op->path) == 0) {
             r->body_limit = documents[i].body_limit;
             r->get = documents[i].get;
+            r->store_op = r->get ? NULL : &eco_store_ops[ECO_STORE_SUBMIT];
         }
     }
+}
+
+/* Reading the store is a GET, changing it a POST. Submitting has no place of its own: it is what
+ * /v1/reports does with action=store. */
+static size_t of_store(struct eco_route *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ECO_STORE_OPS; i++) {
+        if (i != ECO_STORE_SUBMIT) {
+            of_op(&eco_store_ops[i], &r[n]);
+            r[n].live = true;
+            r[n].get = i == ECO_STORE_LIST;
+            r[n].post = r[n].write = !r[n].get;
+            r[n++].owner = i == ECO_STORE_MODERATE;
+        }
+    }
+    return n;
 }
 
 size_t eco_routes_make(struct eco_route out[ECO_MAX_ROUTES])
 {
     size_t n = 0;
-    out[n++] = (struct eco_route){"other", ECO_ROUTE_OTHER, NULL, true, false, false, 0};
-    for (size_t i = 0; i < eco_ops_count && n < ECO_MAX_ROUTES - ECO_COUNT(own); i++) {
+    out[n++] = (struct eco_route){.path = "other", .kind = ECO_ROUTE_OTHER, .get = true};
+    for (size_t i = 0; i < eco_ops_count && n < ECO_MAX_ROUTES - ECO_COUNT(own) - ECO_STORE_OPS;
+         i++) {
         if (eco_ops[i].path) {
             of_op(&eco_ops[i], &out[n++]);
         }
     }
+    n += of_store(&out[n]);
     for (size_t i = 0; i < ECO_COUNT(own); i++) {
         out[n++] = own[i];
     }

@@ -112,12 +112,12 @@ static int identify(struct eco_server *s, struct eco_err *err)
 {
     const struct eco_op *op = eco_op_find("version");
     struct eco_arena arena;
-    struct eco_ctx ctx;
+    struct eco_server_ctx ctx;
     eco_arena_init(&arena, 0);
-    eco_server_ctx(&ctx, &arena);
+    eco_server_ctx(s, &ctx, &arena);
     void *args = eco_arena_alloc(&arena, op->args_size);
     struct eco_res_version *v = eco_arena_alloc(&arena, op->result->size);
-    int rc = args && v ? op->run(&ctx, args, v, err)
+    int rc = args && v ? op->run(&ctx.plain, args, v, err)
                        : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     if (rc == 0) {
         struct eco_buf b = ECO_BUF_INIT;
@@ -148,7 +148,7 @@ int eco_server_new(const struct eco_server_options *o, struct eco_server **out, 
         }
     }
     rc = rc ? rc : identify(s, err);
-    rc = rc ? rc : eco_pages_load(&s->pages, o->web_dir, err);
+    rc = rc ? rc : eco_pages_load(&s->pages, o->web_dir, o->store != NULL, err);
     if (rc == 0) {
         char sum[65];
         eco_server_openapi(s, &s->openapi);
@@ -315,7 +315,8 @@ static void preflight(const struct eco_route *route, struct eco_http_reply *r)
     eco_reply_start(r, 204, NULL);
     eco_http_add(r, "Allow", allowed(route));
     eco_http_add(r, "Access-Control-Allow-Methods", allowed(route));
-    eco_http_add(r, "Access-Control-Allow-Headers", "Content-Type, MCP-Protocol-Version");
+    eco_http_add(r, "Access-Control-Allow-Headers",
+                 "Authorization, Content-Type, MCP-Protocol-Version");
     eco_http_add(r, "Access-Control-Max-Age", "86400");
 }
 

@@ -12,15 +12,18 @@
 #include "ops/op.h"
 
 struct eco_server;
+struct eco_server_store; /* store_ops.h */
 struct eco_server_worker;
 
 struct eco_server_options {
     double rate_per_min;        /* requests a minute of one client; 0: no limit */
     bool trust_proxy;           /* the client is the last address of X-Forwarded-For */
     const char *web_dir;        /* folder of the page, or NULL: a placeholder */
-    const char *const *origins; /* allowed Origins of POST /mcp beside this machine's own */
+    const char *token;          /* of the owner, as Bearer; NULL: moderating is closed */
+    const char *const *origins; /* may call /mcp and write, beside this machine's pages */
     size_t n_origins;
-    int64_t (*now_ns)(void); /* monotonic; tests set it */
+    const struct eco_server_store *store; /* NULL: nothing is stored, and requests to are refused */
+    int64_t (*now_ns)(void);              /* monotonic; tests set it */
     /* Text in Prometheus format appended to /metrics (power of devices), or NULL. */
     void (*more_metrics)(void *to, struct eco_buf *out);
     void *more_metrics_to;

@@ -6,6 +6,7 @@
 #include "mcp/mcp.h"
 #include "ops/op.h"
 #include "server.h"
+#include "store_ops.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,7 +27,11 @@ struct eco_route {
     enum eco_route_kind kind;
     const struct eco_op *op;
     bool get, post;
-    bool counted; /* takes from the client's tokens */
+    bool counted;                  /* takes from the client's tokens */
+    bool live;                     /* the answer changes: it is not kept, and has no ETag */
+    bool write;                    /* changes the store: not for pages of other sites */
+    bool owner;                    /* wants the owner's bearer token */
+    const struct eco_op *store_op; /* of a body that asks to be stored; NULL: there is none */
     size_t body_limit;
 };
 
@@ -110,7 +115,9 @@ struct eco_pages {
     size_t bytes;
 };
 
-int eco_pages_load(struct eco_pages *p, const char *dir, struct eco_err *err);
+/** `form`: with the page that submits a report, /submit.html. */
+int eco_pages_load(struct eco_pages *p, const char *dir, bool form, struct eco_err *err);
+extern const char eco_submit_page[]; /* submit_page.c */
 void eco_pages_done(struct eco_pages *p);
 const struct eco_page *eco_pages_find(const struct eco_pages *p, const char *path, size_t len);
 
@@ -151,7 +158,8 @@ struct eco_server_worker {
 };
 
 /** The context a request's operation runs in: no files, no card of this machine. */
-void eco_server_ctx(struct eco_ctx *ctx, struct eco_arena *arena);
+void eco_server_ctx(const struct eco_server *s, struct eco_server_ctx *ctx,
+                    struct eco_arena *arena);
 
 /** Sets every parameter that the query string names. Strict: see the cases in docs/api.md. */
 int eco_query_args(const struct eco_op *op, void *args, struct eco_arena *arena, const char *query,
@@ -175,6 +183,24 @@ bool eco_reply_cached(const struct eco_http_request *q, const char *etag, const 
 void eco_rest_answer(struct eco_server *s, struct eco_server_worker *w,
                      const struct eco_route *route, const struct eco_http_request *q,
                      struct eco_http_reply *r);
+/** mcp_http.c: may a page of this origin call what is not for every page? NULL: no page. */
+bool eco_origin_may(const struct eco_server *s, const char *origin);
+/** store_http.c: whether this request may change the store; false: `r` refuses it. */
+bool eco_store_may(struct eco_server *s, struct eco_server_worker *w, const struct eco_route *route,
+                   const struct eco_op *op, const struct eco_http_request *q,
+                   struct eco_http_reply *r);
+/** Does it carry the owner's token? */
+bool eco_store_is_owner(const struct eco_server *s, const struct eco_http_request *q);
+/** The body asks to be stored: action=store in the query or in the body. */
+bool eco_store_asked(const struct eco_http_request *q, const struct eco_json *body);
+/** The body is an energy.json itself, not an object of parameters. */
+bool eco_is_raw_report(const struct eco_json *body);
+/** The status of an error that is not as usual: a damaged store is no fault of the request. */
+int eco_store_status(const struct eco_err *err);
+/** True: the arguments ask for every row, and `r` is the answer. */
+bool eco_store_export_answer(struct eco_server *s, struct eco_server_worker *w,
+                             const struct eco_op *op, const void *args, struct eco_server_ctx *ctx,
+                             struct eco_http_reply *r);
 /** mcp_http.c: POST /mcp, Streamable HTTP. */
 void eco_mcp_http_answer(struct eco_server *s, struct eco_server_worker *w,
                          const struct eco_http_request *q, struct eco_http_reply *r);

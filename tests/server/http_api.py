@@ -132,8 +132,9 @@ def negatives(ask):
         post = methods.get("post")
         if not post or path == "/mcp":
             continue
-        request = ask.resolve(post["requestBody"]["content"]["application/json"]["schema"])
-        for name, schema in request["properties"].items():
+        request = post["requestBody"]["content"]["application/json"]["schema"]
+        ways = [ask.resolve(way).get("properties", {}) for way in request.get("anyOf", [request])]
+        for name, schema in [pair for way in ways for pair in way.items()]:
             for value in bad_json(schema):
                 status, _, said = ask.ask("POST", path, json.dumps({name: value}).encode(), want=400)
                 if said["error"]["param"] != name:

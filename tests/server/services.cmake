@@ -7,6 +7,12 @@ if(TARGET ecocompute)
     set_tests_properties(${name} PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
   endfunction()
   eco_service_test(server/http_api ${here}/http_api.py)
+  eco_service_test(server/store_api ${here}/store_api.py)
+  add_test(NAME server/store_api_postgresql
+           COMMAND ${here}/../unit/store/postgres.sh ${python} ${here}/store_api.py --program
+                   $<TARGET_FILE:ecocompute>)
+  set_tests_properties(server/store_api_postgresql PROPERTIES LABELS cli TIMEOUT 300
+                       SKIP_RETURN_CODE 77)
   set(fake)
   if(NOT ECO_SANITIZE) # the fake driver would need the sanitizer too
     set(fake --nvml $<TARGET_FILE:fake_nvml>)

@@ -243,7 +243,7 @@ static void test_pages(void **state)
     assert_non_null(mkdtemp(dir));
     write_file(dir, "index.html", "<script>1</script><script src=\"a.js\"></script>");
     write_file(dir, "a.js", "1");
-    assert_int_equal(eco_pages_load(&p, dir, &err), 0);
+    assert_int_equal(eco_pages_load(&p, dir, false, &err), 0);
     assert_int_equal(p.n, 3);
     const struct eco_page *root = eco_pages_find(&p, "/", 1);
     assert_non_null(root);
@@ -258,10 +258,10 @@ static void test_pages(void **state)
     unlink(path);
     snprintf(path, sizeof path, "%s/a.js", dir);
     unlink(path);
-    assert_int_equal(eco_pages_load(&p, dir, &err), ECO_E_NOT_FOUND); /* empty */
+    assert_int_equal(eco_pages_load(&p, dir, false, &err), ECO_E_NOT_FOUND); /* empty */
     eco_pages_done(&p);
     rmdir(dir);
-    assert_int_equal(eco_pages_load(&p, dir, &err), ECO_E_NOT_FOUND); /* gone */
+    assert_int_equal(eco_pages_load(&p, dir, false, &err), ECO_E_NOT_FOUND); /* gone */
     eco_pages_done(&p);
 }
 

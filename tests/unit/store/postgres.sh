@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs a test program against a PostgreSQL of its own: postgres.sh PROGRAM. The server lives in a
+# Runs a test program against a PostgreSQL of its own: postgres.sh PROGRAM [WORD...]. The server lives in a
 # temporary folder, listens on a socket there and nowhere else, and ends with the test. Status 77
 # (skipped): it is not installed, or this is root without the user postgres.
 set -eu
 program=$1
+shift
 for bin in /usr/lib/postgresql/*/bin; do
     [ -x "$bin/initdb" ] && found=$bin
 done
@@ -35,4 +36,4 @@ $as "$found/pg_ctl" -D "$dir/data" -w -l "$dir/data/log" start >/dev/null \
     { cat "$dir/data/log"; exit 1; }
 socket=$(printf %s "$dir" | sed 's,/,%2F,g')
 ECO_STORE_ADMIN="$found/psql -h $dir -U eco -d postgres -qc" \
-    ECO_STORE_URL="postgresql://eco@$socket/" "$program"
+    ECO_STORE_URL="postgresql://eco@$socket/" "$program" "$@"

@@ -1,0 +1,132 @@
+/* What HTTP adds to the store: who may change it, what asks to be stored, the export. */
+#include "server_parts.h"
+
+#include <string.h>
+
+bool eco_is_raw_report(const struct eco_json *body)
+{
+    /* both schemas require these; no parameter has such a name */
+    return eco_json_get(body, "schema_version") || eco_json_get(body, "report_version") ||
+           eco_json_get(body, "system_under_test");
+}
+
+bool eco_store_asked(const struct eco_http_request *q, const struct eco_json *body)
+{
+    static const char pair[] = "action=store";
+    const char *query;
+    size_t left;
+    const struct eco_json *action = eco_json_get(body, "action");
+    if (action && action->type == ECO_JSON_STRING &&
+        eco_str_ieq(action->str, action->len, "store")) {
+        return true;
+    }
+    eco_target_split(q->target, &query, &left);
+    while (query && left) {
+        const char *end = memchr(query, '&', left);
+        size_t n = end ? (size_t)(end - query) : left;
+        if (eco_str_ieq(query, n, pair)) {
+            return true;
+        }
+        n += end ? 1 : 0;
+        query += n;
+        left -= n;
+    }
+    return false;
+}
+
+/* Compared whole, so that the time says nothing about how much was right. */
+static bool same_secret(const char *a, const char *b)
+{
+    size_t n = strlen(a);
+    unsigned differ = strlen(b) != n;
+    for (size_t i = 0; i < n && b[i]; i++) {
+        differ |= (unsigned char)a[i] ^ (unsigned char)b[i];
+    }
+    return differ == 0;
+}
+
+/* What follows "Bearer ", or NULL. */
+static const char *bearer(const struct eco_http_request *q)
+{
+    static const char scheme[] = "Bearer ";
+    const char *given = q->header[ECO_HTTP_AUTHORIZATION];
+    bool fits = given && eco_str_ncasecmp(given, scheme, sizeof scheme - 1) == 0;
+    return fits ? given + sizeof scheme - 1 : NULL;
+}
+
+bool eco_store_is_owner(const struct eco_server *s, const struct eco_http_request *q)
+{
+    const char *token = bearer(q);
+    return token && s->o.token && same_secret(s->o.token, token);
+}
+
+/* A page of this very server: its Origin names the host the request was sent to. */
+static bool same_site(const struct eco_http_request *q)
+{
+    const char *origin = q->header[ECO_HTTP_ORIGIN], *host = q->header[ECO_HTTP_HOST];
+    const char *at = strstr(origin, "://");
+    return host && at && strcmp(at + 3, host) == 0;
+}
+
+static bool refused(struct eco_server_worker *w, struct eco_http_reply *r, int status,
+                    const char *message)
+{
+    eco_reply_refusal(w, status, "permission", NULL, message, r);
+    return false;
+}
+
+bool eco_store_may(struct eco_server *s, struct eco_server_worker *w, const struct eco_route *route,
+                   const struct eco_op *op, const struct eco_http_request *q,
+                   struct eco_http_reply *r)
+{
+    const char *origin = q->header[ECO_HTTP_ORIGIN];
+    bool submits = op == route->store_op, owner = route->owner || (submits && s->o.token);
+    if (!route->write && !submits) {
+        return true;
+    }
+    if (origin && !same_site(q) && !eco_origin_may(s, origin)) {
+        return refused(w, r, 403, "pages of this origin may not change the store; see --origins");
+    }
+    if (!s->o.store || !owner) { /* without a store the operation says so */
+        return true;
+    }
+    if (!s->o.token) {
+        return refused(w, r, 403, "closed: the server has no --token-file");
+    }
+    if (!bearer(q)) {
+        refused(w, r, 401, "this wants the owner's bearer token");
+        eco_http_add(r, "WWW-Authenticate", "Bearer");
+        return false;
+    }
+    return eco_store_is_owner(s, q) || refused(w, r, 403, "this is not the owner's token");
+}
+
+int eco_store_status(const struct eco_err *err)
+{
+    return err->code == ECO_E_CONTENT && strcmp(err->arg, "store") == 0 ? 500 : 0;
+}
+
+bool eco_store_export_answer(struct eco_server *s, struct eco_server_worker *w,
+                             const struct eco_op *op, const void *args, struct eco_server_ctx *ctx,
+                             struct eco_http_reply *r)
+{
+    const struct eco_args_replications *a = args;
+    struct eco_err err = {0};
+    if (op != &eco_store_ops[ECO_STORE_LIST] || !a->export || !s->o.store) {
+        return false;
+    }
+    bool csv = strcmp(a->export, "csv") == 0;
+    int rc = eco_store_may_list(ctx, a, &err);
+    rc = rc ? rc : s->o.store->export_all(s->o.store->to, a, csv, &w->out, &err);
+    if (rc) {
+        eco_reply_error(w, eco_store_status(&err), &err, r);
+        return true;
+    }
+    eco_reply_start(r, 200, csv ? "text/csv; charset=utf-8" : "application/json; charset=utf-8");
+    eco_http_add(r, "Cache-Control", "no-store");
+    eco_http_add(r, "Content-Disposition",
+                 csv ? "attachment; filename=\"replications.csv\""
+                     : "attachment; filename=\"replications.json\"");
+    eco_reply_body(w, r);
+    return true;
+}
