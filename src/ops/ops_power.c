@@ -105,6 +105,19 @@ static void fill_probe(struct eco_ctx *ctx, const struct eco_power_source *s, do
     }
 }
 
+/* "GPU 0: NVIDIA GeForce RTX 4090", as the driver's library says it; NULL: it sees no card. */
+static const char *card_name(struct eco_ctx *ctx, const struct eco_power_set *set)
+{
+    for (size_t i = 0; i < eco_power_count(set); i++) {
+        const struct eco_power_source *s = eco_power_at(set, i);
+        const char *at = strcmp(s->name, "nvml") == 0 ? strstr(s->device, ": ") : NULL;
+        if (at && strcmp(at, ": unknown") != 0) {
+            return keep(ctx, at + 2);
+        }
+    }
+    return NULL;
+}
+
 int eco_run_doctor(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
 {
     const struct eco_args_doctor *a = args;
@@ -130,9 +143,10 @@ int eco_run_doctor(struct eco_ctx *ctx, const void *args, void *result, struct e
             fill_probe(ctx, s, i < looked_at ? looks[i].refresh_s : (double)NAN, &rows[i]);
         }
     }
+    const char *named = ctx->host_gpu_name ? ctx->host_gpu_name : card_name(ctx, set);
     eco_power_close(set);
     out->sources = (struct eco_list){rows, rows ? n : 0};
-    out->gpu = ctx->host_gpu_name;
+    out->gpu = named;
     out->verdict = found ? eco_step_fmt(ctx, "%zu power source%s can be read here", found,
                                         found == 1 ? "" : "s")
                          : "no power source can be read here: predictions only";

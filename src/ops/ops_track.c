@@ -27,6 +27,8 @@ struct track {
     struct eco_power_set *set;
     struct eco_power_source *source[ECO_METER_MAX_SOURCES];
     size_t n;
+    struct eco_power_source *row[ECO_POWER_MAX_SOURCES]; /* the sources, and their lost fellows */
+    size_t rows;
     struct eco_meter *meter; /* NULL: nothing to read */
     struct eco_meter_energy energy[ECO_METER_MAX_SOURCES];
     int window;
@@ -165,6 +167,29 @@ static int run_command(struct track *t, const struct eco_strs *words, double *ti
 
 /* ---- power ---------------------------------------------------------------------------------- */
 
+/* A card that cannot be read beside others of its kind that can: it is not left out in silence. */
+static bool is_missing(const struct track *t, const struct eco_power_source *s)
+{
+    for (size_t i = 0; i < t->n && !s->usable && s->wanted; i++) {
+        if (t->source[i]->backend == s->backend) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void list_rows(struct track *t)
+{
+    for (size_t i = 0, k = 0; i < eco_power_count(t->set); i++) {
+        struct eco_power_source *s = eco_power_at(t->set, i);
+        bool read = k < t->n && t->source[k] == s;
+        k += read;
+        if (read || is_missing(t, s)) {
+            t->row[t->rows++] = s;
+        }
+    }
+}
+
 static int open_power(struct track *t, const struct eco_args_track *a, const char *visible,
                       struct eco_err *err)
 {
@@ -185,6 +210,7 @@ static int open_power(struct track *t, const struct eco_args_track *a, const cha
     if (rc || t->n == 0) {
         return rc;
     }
+    list_rows(t);
     rc = eco_meter_new(t->source, t->n, &m, &t->meter, err);
     rc = rc ? rc : eco_meter_start(t->meter, err);
     return rc ? rc : eco_meter_begin_fast(t->meter, &t->window, err);
@@ -200,15 +226,31 @@ static const char *why_none(struct eco_ctx *ctx, struct eco_power_set *set)
                : eco_arena_strdup(ctx->arena, err.message, strlen(err.message));
 }
 
-static void fill_row(struct eco_ctx *ctx, const struct track *t, size_t i, double time_s,
-                     struct eco_res_track_row *row)
+/* Why an energy is missing; what says nothing of one that is there is not said. */
+static const char *why_missing(const struct eco_power_source *s, const struct eco_meter_energy *e)
 {
-    const struct eco_power_source *s = t->source[i];
-    const struct eco_meter_energy *e = &t->energy[i];
+    bool by_counter = isfinite(e->counter_j), by_integral = isfinite(e->integral_j);
+    if (s->unrated && by_integral) {
+        return s->note;
+    }
+    if (s->derived || (by_integral && !by_counter)) {
+        return by_counter ? "" : e->counter_reason;
+    }
+    return e->integral_reason;
+}
+
+/* e: NULL for a card that could not be read */
+static void fill_row(struct eco_ctx *ctx, const struct track *t, const struct eco_power_source *s,
+                     const struct eco_meter_energy *e, double time_s, struct eco_res_track_row *row)
+{
     *row = (struct eco_res_track_row){
         .name = s->name,
         .device = eco_arena_strdup(ctx->arena, s->device, strlen(s->device)),
         .boundary = eco_run_boundary_name(s->boundary)};
+    if (!e) {
+        row->reason = s->reason ? eco_arena_strdup(ctx->arena, s->reason, strlen(s->reason)) : NULL;
+        return;
+    }
     if (time_s < t->min_s) {
         row->reason =
             eco_step_fmt(ctx, "%.3g s are too short to measure: at least %g s", time_s, t->min_s);
@@ -226,23 +268,34 @@ static void fill_row(struct eco_ctx *ctx, const struct track *t, size_t i, doubl
     row->j_per_token = opt(energy_j / t->tokens);
     row->samples = e->samples;
     row->failed = e->failed;
-    const char *why = e->counter_reason[0] && e->integral_reason[0] && !isfinite(energy_j)
-                          ? e->integral_reason
-                      : !by_counter           ? e->counter_reason
-                      : e->integral_reason[0] ? e->integral_reason
-                                              : "";
+    const char *why = why_missing(s, e);
     row->reason = why[0] ? eco_arena_strdup(ctx->arena, why, strlen(why)) : NULL;
 }
 
-/* "1234.5 J (gpu-board, 2 devices) in 6.1 s": the first boundary; nothing is added across. */
+/* " ± 12.3 J"; "" where an interval is not known. */
+static const char *plus_minus(struct eco_ctx *ctx, double uncertainty_j)
+{
+    const char *text =
+        isfinite(uncertainty_j) ? eco_step_fmt(ctx, " \xc2\xb1 %.1f J", uncertainty_j) : "";
+    return text ? text : "";
+}
+
+/*
+ * "1234.5 J ± 120.9 J (gpu-board, 7 of 8 devices) in 6.1 s": the first boundary; nothing is added
+ * across. The devices' intervals add up fully: sensors of one kind may err alike.
+ */
 static const char *verdict(struct eco_ctx *ctx, const struct eco_res_track_row *rows, size_t n,
                            double time_s, const char *why)
 {
-    double sum_j = 0;
-    size_t devices = 0;
+    double sum_j = 0, uncertainty_j = 0;
+    size_t devices = 0, all = 0;
     for (size_t i = 0; i < n; i++) {
-        if (rows[i].energy_j.have && strcmp(rows[i].boundary, rows[0].boundary) == 0) {
+        bool same = strcmp(rows[i].boundary, rows[0].boundary) == 0;
+        all += same;
+        if (same && rows[i].energy_j.have) {
+            const struct eco_opt *u = &rows[i].uncertainty_j;
             sum_j += rows[i].energy_j.v;
+            uncertainty_j += u->have ? u->v : (double)NAN;
             devices++;
         }
     }
@@ -252,21 +305,27 @@ static const char *verdict(struct eco_ctx *ctx, const struct eco_res_track_row *
                             : rows[0].reason ? rows[0].reason
                                              : "nothing was read");
     }
-    return eco_step_fmt(ctx, "%.1f J (%s, %zu device%s) in %.2f s, mean %.1f W", sum_j,
-                        rows[0].boundary, devices, devices == 1 ? "" : "s", time_s, sum_j / time_s);
+    const char *of = devices < all ? eco_step_fmt(ctx, " of %zu", all) : "";
+    bool simulated = strcmp(rows[0].boundary, eco_run_boundary_name(ECO_RUN_BOUNDARY_NONE)) == 0;
+    return eco_step_fmt(ctx, "%.1f J%s (%s, %zu%s device%s) in %.2f s, mean %.1f W", sum_j,
+                        plus_minus(ctx, uncertainty_j),
+                        simulated ? "simulated: not a measurement" : rows[0].boundary, devices,
+                        of ? of : "", all == 1 ? "" : "s", time_s, sum_j / time_s);
 }
 
 static int fill(struct eco_ctx *ctx, struct track *t, const struct eco_args_track *a, double time_s,
                 int status, struct eco_res_track *out, struct eco_err *err)
 {
-    struct eco_res_track_row *rows = eco_arena_array(ctx->arena, t->n + 1, sizeof(*rows));
+    struct eco_res_track_row *rows = eco_arena_array(ctx->arena, t->rows + 1, sizeof(*rows));
     const char *why = t->n ? NULL : why_none(ctx, t->set);
     struct eco_buf words = ECO_BUF_INIT;
     if (!rows) {
         return no_memory(err);
     }
-    for (size_t i = 0; i < t->n; i++) {
-        fill_row(ctx, t, i, time_s, &rows[i]);
+    for (size_t i = 0, k = 0; i < t->rows; i++) {
+        bool read = k < t->n && t->source[k] == t->row[i];
+        fill_row(ctx, t, t->row[i], read ? &t->energy[k] : NULL, time_s, &rows[i]);
+        k += read;
     }
     for (size_t i = 0; i < a->command.n; i++) {
         eco_buf_printf(&words, "%s%s", i ? " " : "", a->command.v[i]);
@@ -276,8 +335,8 @@ static int fill(struct eco_ctx *ctx, struct track *t, const struct eco_args_trac
     out->exit_status = status;
     out->time_s = time_s;
     out->tokens = opt(t->tokens);
-    out->sources = (struct eco_list){rows, t->n};
-    out->verdict = verdict(ctx, rows, t->n, time_s, why);
+    out->sources = (struct eco_list){rows, t->rows};
+    out->verdict = verdict(ctx, rows, t->rows, time_s, why);
     if (why && ctx->warnings) {
         eco_buf_printf(ctx->warnings, "no energy was measured: %s\n", why);
     }

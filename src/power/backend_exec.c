@@ -170,7 +170,8 @@ static void add(struct eco_power_set *set, const struct eco_power_backend *b, co
     }
     *c = (struct child){.command = s->device, .parse = parse, .fd = -1};
     s->ctx = c;
-    s->external = true;
+    s->unrated = true; /* a command's watts: nobody says what meter they come from */
+    s->note = "how far off its watts may be is not known: no interval";
     int rc = spawn(c);
     int64_t until_ns = eco_clock_mono_ns() + (int64_t)FIRST_LINE_MS * 1000000;
     while (rc == 0 && !c->at_ns && c->fd >= 0 && eco_clock_mono_ns() < until_ns) {

@@ -243,9 +243,12 @@ static enum eco_power_status counter(struct eco_power_source *s, double *energy_
     return ECO_POWER_OK;
 }
 
-static double or_nan(int rc, unsigned v)
+/* 1: SM, 2: memory. NAN: not said. */
+static double clock_of(const struct gpu *g, int type)
 {
-    return rc ? (double)NAN : v;
+    unsigned mhz = 0;
+    int rc = g->n->clock_mhz ? g->n->clock_mhz(g->device, type, &mhz) : NVML_FUNCTION_NOT_FOUND;
+    return rc ? (double)NAN : mhz;
 }
 
 static const char *throttle_word(uint64_t bits)
@@ -270,12 +273,10 @@ static void state(struct eco_power_source *s, struct eco_power_state *out)
     unsigned long long bits = 0;
     struct nvml_memory memory = {0};
     int rc = n->temperature ? n->temperature(g->device, 0, &v) : NVML_FUNCTION_NOT_FOUND;
-    out->temp_c = or_nan(rc, v);
+    out->temp_c = rc ? (double)NAN : v;
     out->status = status_of(rc) == ECO_POWER_LOST ? ECO_POWER_LOST : ECO_POWER_OK;
-    if (n->clock_mhz) {
-        out->clock_sm_mhz = or_nan(n->clock_mhz(g->device, 1, &v), v);
-        out->clock_mem_mhz = or_nan(n->clock_mhz(g->device, 2, &v), v);
-    }
+    out->clock_sm_mhz = clock_of(g, 1);
+    out->clock_mem_mhz = clock_of(g, 2);
     if (n->limit_mw && n->limit_mw(g->device, &v) == 0) {
         out->limit_w = v * 1e-3;
     }
@@ -487,6 +488,15 @@ static void refuse_shared(struct eco_power_set *set, struct eco_power_source *s)
     }
 }
 
+/* Not asked for. A card that is lost does not tell its UUID: only an index leaves it out. */
+static bool left_out(const struct eco_power_set *set, const struct eco_power_source *s,
+                     unsigned count)
+{
+    const char *list = set->options.visible_devices;
+    bool by_index = list && (*list == '\0' || (*list >= '0' && *list <= '9'));
+    return (s->uuid || by_index) && !is_visible(list, (unsigned)s->index, s->uuid, count);
+}
+
 static void find_one(struct eco_power_set *set, struct nvml *n, unsigned index, unsigned count)
 {
     struct gpu *g = eco_arena_alloc(&set->arena, sizeof(*g));
@@ -503,11 +513,12 @@ static void find_one(struct eco_power_set *set, struct nvml *n, unsigned index, 
     s->driver = n->driver[0] ? n->driver : NULL;
     const char *name = rc ? NULL : text_of(set, n->name, g->device);
     s->device = eco_arena_printf(&set->arena, "GPU %u: %s", index, name ? name : "unknown");
+    s->uuid = rc ? NULL : text_of(set, n->uuid, g->device);
+    s->wanted = !left_out(set, s, count);
     if (rc) {
         s->reason = why(set, n, "opening the card", rc);
         return;
     }
-    s->uuid = text_of(set, n->uuid, g->device);
     if (n->limit_mw && n->limit_mw(g->device, &limit_mw) == 0 && limit_mw > 0) {
         s->limit_w = g->limit_w = limit_mw * 1e-3;
     }
@@ -524,7 +535,7 @@ static void find_one(struct eco_power_set *set, struct nvml *n, unsigned index, 
         s->note = "GH200: the plain field and the counter cover the module, CPU included";
     }
     refuse_shared(set, s);
-    if (s->selected && !is_visible(set->options.visible_devices, index, s->uuid, count)) {
+    if (s->selected && !s->wanted) {
         s->selected = false;
         s->note = "left out by CUDA_VISIBLE_DEVICES";
     }

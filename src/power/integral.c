@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#define ZERO_NS ((int64_t)2000000000)
+
 void eco_integral_init(struct eco_integral *it, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
                        double gain, double offset_w)
 {
@@ -52,12 +54,29 @@ static void add_segment(struct eco_integral *it, int64_t a_ns, double wa, int64_
     }
 }
 
+/* Only what lies inside the window counts. */
+static void note_zero(struct eco_integral *it, int64_t t_ns, double reading_w)
+{
+    int64_t late_ns = t_ns > it->from_ns ? t_ns : it->from_ns;
+    int64_t at_ns = late_ns < it->to_ns ? late_ns : it->to_ns;
+    if (reading_w > 0) {
+        it->at_zero = false;
+        return;
+    }
+    if (!it->at_zero) {
+        it->zero_since_ns = at_ns;
+    }
+    it->at_zero = true;
+    it->zero = it->zero || at_ns - it->zero_since_ns >= ZERO_NS;
+}
+
 void eco_integral_add(struct eco_integral *it, int64_t t_ns, double reading_w)
 {
     double w = (reading_w - it->offset_w) / it->gain;
-    if (it->have_prev && t_ns <= it->prev_ns) {
+    if (!(reading_w >= 0) || (it->have_prev && t_ns <= it->prev_ns)) {
         return;
     }
+    note_zero(it, t_ns, reading_w);
     if (t_ns >= it->from_ns && t_ns <= it->to_ns) {
         it->samples++;
         it->duplicates += it->have_prev && w == it->prev_w;

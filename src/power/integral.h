@@ -20,10 +20,12 @@ struct eco_integral {
     double covered_s, gap_s; /* of the window: integrated, left out */
     double peak_w, low_w;    /* of the readings inside; NAN: none */
     int64_t samples, duplicates, gaps;
+    bool zero;     /* 0 W for two seconds of the window: not a power reading */
     double edge_j; /* how much of it depends on interpolation at the two edges */
     /* state */
     int64_t covered_ns;
-    bool have_prev;
+    int64_t zero_since_ns; /* of the readings of 0 W that end now */
+    bool have_prev, at_zero;
     int64_t prev_ns;
     double prev_w;
 };
@@ -31,7 +33,7 @@ struct eco_integral {
 /** gap_ns: 3 sampling periods. gain 1 and offset 0 mean: as read. */
 void eco_integral_init(struct eco_integral *it, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
                        double gain, double offset_w);
-/** Times must not go back; a sample before `from` is remembered for the edge's interpolation. */
+/** Times must not go back; negative power is no reading and passed over; a sample before `from` is remembered for the edge's interpolation. */
 void eco_integral_add(struct eco_integral *it, int64_t t_ns, double reading_w);
 /** No more samples: holds the last reading to the end of the window unless that is a gap. */
 void eco_integral_finish(struct eco_integral *it);

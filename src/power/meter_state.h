@@ -19,9 +19,7 @@ struct meter_source_window {
     struct eco_integral best[ECO_POWER_FIELDS]; /* shifted, with profile */
     struct eco_integral v1;                     /* default field, as it is */
     int64_t failed[ECO_POWER_FIELDS], absent[ECO_POWER_FIELDS], sentinels[ECO_POWER_FIELDS];
-    int64_t read[ECO_POWER_FIELDS];          /* readings while the window was open, OK ones */
-    int64_t zero_since_ns[ECO_POWER_FIELDS]; /* 0: the last reading was not zero */
-    bool zero[ECO_POWER_FIELDS];             /* zero for seconds: not a power reading */
+    int64_t read[ECO_POWER_FIELDS]; /* readings while the window was open, OK ones */
     bool lost;
     struct meter_edge begin, end;
 };

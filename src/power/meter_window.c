@@ -11,7 +11,6 @@
 #define SHIFT_FROM_S 0.5  /* averaging windows from here on shift the integral */
 #define GAP_PERIODS 3     /* samples further apart split the window */
 #define MAX_GAP_FRAC 0.05 /* of the window: more is not an energy of the window */
-#define ZERO_NS ((int64_t)2000000000)
 #define WARN_GAP_FRAC 0.05
 #define WITHHOLD_GAP_FRAC 0.15
 /* Without random starts a duty-cycled sensor may be off by this much (SPEC-measurement, section
@@ -28,6 +27,9 @@ static double bias_frac(const struct eco_power_source *s, bool profile)
 {
     if (s->backend == &eco_power_sim) {
         return 0;
+    }
+    if (s->unrated) {
+        return (double)NAN;
     }
     return s->external ? 0.01 : profile ? 0.02 : 0.05;
 }
@@ -94,17 +96,6 @@ void eco_meter_window_close(struct eco_meter *m, struct meter_window *w)
     }
 }
 
-static void note_zero(struct meter_source_window *sw, int f, double w, int64_t t_ns)
-{
-    if (w > 0) {
-        sw->zero_since_ns[f] = 0;
-    } else if (sw->zero_since_ns[f] == 0) {
-        sw->zero_since_ns[f] = t_ns;
-    } else if (t_ns - sw->zero_since_ns[f] >= ZERO_NS) {
-        sw->zero[f] = true;
-    }
-}
-
 void eco_meter_window_feed(struct eco_meter *m, struct meter_window *w,
                            const struct eco_meter_sample *s)
 {
@@ -113,13 +104,13 @@ void eco_meter_window_feed(struct eco_meter *m, struct meter_window *w,
     int64_t t_ns = s->t_before_ns + (s->t_after_ns - s->t_before_ns) / 2;
     bool inside = t_ns >= w->from_ns && t_ns <= w->to_ns;
     for (int f = 0; f < ECO_POWER_FIELDS; f++) {
-        if (s->status[f] == ECO_POWER_OK) {
+        bool negative = s->status[f] == ECO_POWER_OK && s->power_w[f] < 0; /* no reading */
+        if (s->status[f] == ECO_POWER_OK && !negative) {
             eco_integral_add(&sw->best[f], t_ns, s->power_w[f]);
-            note_zero(sw, f, s->power_w[f], t_ns);
             sw->read[f] += inside;
         } else if (inside && (src->fields & (1u << f))) {
             sw->absent[f] += s->status[f] == ECO_POWER_ABSENT;
-            sw->sentinels[f] += s->status[f] == ECO_POWER_SENTINEL;
+            sw->sentinels[f] += negative || s->status[f] == ECO_POWER_SENTINEL;
             sw->lost = sw->lost || s->status[f] == ECO_POWER_LOST;
             sw->failed[f]++;
         }
@@ -161,7 +152,7 @@ static bool unfit(const struct meter_source_window *sw, const struct eco_integra
     double window_s = it->covered_s + it->gap_s;
     if (sw->lost) {
         say(why, "the device was lost during the window");
-    } else if (sw->zero[f]) {
+    } else if (it->zero) {
         say(why, "the sensor read 0 W for seconds");
     } else if (sw->read[f] == 0) {
         say(why, "%s",

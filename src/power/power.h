@@ -67,7 +67,9 @@ struct eco_power_source {
     enum eco_run_boundary boundary;
     int index;              /* of the device in its backend; -1 */
     bool usable, selected;  /* selected: usable and among visible_devices */
+    bool wanted;            /* a card among visible_devices, usable or not */
     bool external;          /* a meter outside the device: quality level L3 */
+    bool unrated;           /* nobody says how far its watts may be off: no interval */
     unsigned fields;        /* bit (1u << eco_power_field): that power field reads */
     bool counter;           /* has an energy counter */
     bool derived;           /* its power comes from its own counter: no independent integral */

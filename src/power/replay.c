@@ -115,7 +115,9 @@ int eco_replay_energy(const struct eco_record_table *t, const char *column, cons
     period_s = s.refresh_s[f] > period_s ? s.refresh_s[f] : period_s;
     eco_integral_init(&it, ns_of(from_s + out->shift_s), ns_of(to_s + out->shift_s),
                       3 * ns_of(period_s), p ? p->gain : 1, p ? p->offset_w : 0);
+    size_t negative = 0;
     for (size_t i = 0; i < t->n; i++) {
+        negative += t->power_w[i] < 0;
         eco_integral_add(&it, ns_of(t->t_s[i]), t->power_w[i]);
     }
     eco_integral_finish(&it);
@@ -133,6 +135,15 @@ int eco_replay_energy(const struct eco_record_table *t, const char *column, cons
     e->gap_s = it.gap_s;
     e->duty = s.duty[f];
     eco_meter_spread(&s, &it, (int)f, p != NULL, e);
+    if (it.samples == 0 && negative > 0) {
+        return eco_err_set(err, ECO_E_CONTENT, "power",
+                           "no energy: every reading is negative, and negative power is no "
+                           "reading");
+    }
+    if (it.zero) {
+        return eco_err_set(err, ECO_E_CONTENT, "power",
+                           "no energy: the sensor read 0 W for two seconds or more");
+    }
     if (it.gap_s > 0.05 * e->window_s) {
         return eco_err_set(err, ECO_E_CONTENT, "power",
                            "%.3g s of the window's %.3g s have no readings", it.gap_s, e->window_s);

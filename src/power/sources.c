@@ -159,10 +159,18 @@ void eco_power_usable(struct eco_power_source *s, unsigned fields, bool counter)
 void eco_power_blame_file(struct eco_power_set *set, struct eco_power_source *s, const char *path,
                           int error)
 {
+    char text[40];
     if (error == EACCES || error == EPERM) {
         s->command = eco_arena_printf(&set->arena, "sudo chmod a+r %s", path);
         s->reason =
             eco_arena_printf(&set->arena, "no permission; run: %s", s->command ? s->command : "");
+    } else if ((error == EILSEQ || error == ERANGE) &&
+               eco_power_first_line(path, text, sizeof(text))) {
+        for (char *c = text; *c; c++) {
+            *c = *c >= ' ' && *c <= '~' ? *c : '?';
+        }
+        s->reason =
+            eco_arena_printf(&set->arena, "%s holds '%s', which is not a count", path, text);
     } else {
         s->reason = eco_arena_printf(&set->arena, "cannot read %s: %s", path, strerror(error));
     }
@@ -262,6 +270,21 @@ const char *eco_power_status_name(enum eco_power_status s)
     return (size_t)s < COUNT(names) ? names[s] : "unknown";
 }
 
+static bool is_known(const struct eco_power_set *set, const char *name)
+{
+    for (size_t i = 0; i < COUNT(backends); i++) {
+        if (strcmp(backends[i]->name, name) == 0) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < set->count; i++) {
+        if (strcmp(set->sources[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What to say when nothing can be measured with: the first missing permission, else a reason. */
 static void refuse(const struct eco_power_set *set, const char *name, struct eco_err *err)
 {
@@ -279,7 +302,10 @@ static void refuse(const struct eco_power_set *set, const char *name, struct eco
             first = s;
         }
     }
-    if (first) {
+    if (name && !is_known(set, name)) {
+        eco_err_set(err, ECO_E_UNKNOWN_NAME, "source",
+                    "unknown source '%.40s': 'ecocompute doctor' lists them", name);
+    } else if (first) {
         eco_err_set(err, ECO_E_DEVICE, "source", "no power source: %s%s%s: %s", first->name,
                     first->device[0] ? " " : "", first->device, first->reason);
     } else {

@@ -146,6 +146,33 @@ static void test_long_sum(void **state)
     assert_near_rel(it.energy_j, 123.456 * 604800, 1e-14);
 }
 
+static void test_zero_for_two_seconds(void **state)
+{
+    (void)state;
+    struct eco_integral it = make(1000 * MS, 6000 * MS, 300 * MS);
+    for (int64_t i = 0; i <= 70; i++) { /* 0 W before, after, and 1.9 s within */
+        eco_integral_add(&it, i * 100 * MS, i < 10 || (i >= 30 && i < 50) || i > 60 ? 0 : 100);
+    }
+    assert_false(it.zero);
+    it = make(1000 * MS, 6000 * MS, 300 * MS);
+    for (int64_t i = 0; i <= 70; i++) {
+        eco_integral_add(&it, i * 100 * MS, i >= 30 && i <= 50 ? 0 : 100);
+    }
+    assert_true(it.zero);
+}
+
+static void test_negative_is_no_reading(void **state)
+{
+    (void)state;
+    struct eco_integral it = make(0, 1000 * MS, 300 * MS);
+    for (int64_t i = 0; i <= 10; i++) {
+        eco_integral_add(&it, i * 100 * MS, i == 5 ? -300 : 100);
+    }
+    eco_integral_finish(&it);
+    assert_near(it.energy_j, 100, 1e-9);
+    assert_int_equal(it.samples, 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +186,8 @@ int main(void)
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_time_going_back_changes_nothing),
         cmocka_unit_test(test_long_sum),
+        cmocka_unit_test(test_zero_for_two_seconds),
+        cmocka_unit_test(test_negative_is_no_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,6 +214,8 @@ static void test_state_and_processes(void **state)
     assert_true(st.throttled);
     assert_string_equal(st.throttle, "thermal");
     assert_near(st.temp_c, 83, 0);
+    assert_near(st.clock_sm_mhz, 2520, 0); /* not the temperature, not each other's */
+    assert_near(st.clock_mem_mhz, 10501, 0);
     assert_near(st.memory_free_bytes, 10.0 * 1073741824, 0);
     assert_int_equal(st.ecc, 1);
     assert_int_equal(eco_power_processes(card(0), p, 4), 1);
@@ -224,6 +226,42 @@ static void test_state_and_processes(void **state)
     eco_power_read_state(card(0), &st);
     assert_false(st.throttled);
     assert_string_equal(st.throttle, "power cap");
+}
+
+static void test_clocks_that_are_not_said(void **state)
+{
+    (void)state;
+    struct eco_power_state st;
+    open_with("fail nvmlDeviceGetClockInfo * 3\n", NULL);
+    eco_power_read_state(card(0), &st);
+    assert_true(isnan(st.clock_sm_mhz) && isnan(st.clock_mem_mhz));
+    assert_near(st.temp_c, 40, 0);
+}
+
+/* A lost card is one that was asked for, unless an index leaves it out. */
+static void test_lost_card_is_wanted(void **state)
+{
+    (void)state;
+    open_with("gpus 3\nlost 1 0\n", NULL);
+    assert_false(card(1)->usable);
+    assert_true(card(1)->wanted);
+    assert_non_null(strstr(card(1)->reason, "lost"));
+    close_set(NULL);
+    open_with("gpus 3\nlost 1 0\n", "0,2");
+    assert_false(card(1)->wanted);
+    assert_true(card(0)->wanted && card(2)->wanted);
+}
+
+static void test_unknown_name(void **state)
+{
+    (void)state;
+    struct eco_power_source *s[4];
+    struct eco_err err = {0};
+    open_with("", NULL);
+    assert_int_equal(eco_power_choose(set, "nosuch", s, 4, &err), 0);
+    assert_int_equal(err.code, ECO_E_UNKNOWN_NAME);
+    assert_int_equal(eco_power_choose(set, "rapl", s, 4, &err), 0);
+    assert_int_equal(err.code, ECO_E_DEVICE);
 }
 
 static void test_limit_is_set_read_back_and_refused(void **state)
@@ -522,6 +560,9 @@ int main(void)
         TEST(test_mig_is_refused),
         TEST(test_vgpu_is_refused),
         TEST(test_state_and_processes),
+        TEST(test_clocks_that_are_not_said),
+        TEST(test_lost_card_is_wanted),
+        TEST(test_unknown_name),
         TEST(test_limit_is_set_read_back_and_refused),
         TEST(test_refusal_at_every_call),
         TEST(test_init_and_count_refuse),

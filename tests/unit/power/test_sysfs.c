@@ -197,6 +197,10 @@ static void test_garbage_is_an_error(void **state)
     (void)state;
     put("class/powercap/intel-rapl:0/name", "package-0\n");
     put("class/powercap/intel-rapl:0/max_energy_range_uj", "262143328850\n");
+    put("class/powercap/intel-rapl:0/energy_uj", "-5\n");
+    open_tree(NULL);
+    assert_non_null(strstr(find("rapl", 0)->reason, "intel-rapl:0/energy_uj holds '-5'"));
+    eco_power_close(set);
     put("class/powercap/intel-rapl:0/energy_uj", "12x\n");
     open_tree(NULL);
     assert_false(find("rapl", 0)->usable);
