@@ -4,6 +4,8 @@
 #include <string.h>
 
 /* Workflow commands escape these; properties escape ':' and ',' as well. */
+#define SKIPPED_SHOWN 10 /* in a comment; annotations and SARIF have them all */
+
 static void escaped(struct eco_buf *out, const char *s, bool property)
 {
     for (; *s; s++) {
@@ -36,6 +38,13 @@ void eco_audit_github(const struct eco_audit *a, struct eco_buf *out)
         }
         eco_buf_puts(out, ". Fix: ");
         escaped(out, eco_audit_rule_fix(f->rule), false);
+        eco_buf_putc(out, '\n');
+    }
+    for (size_t i = 0; i < a->n_skipped; i++) {
+        eco_buf_puts(out, "::warning file=");
+        escaped(out, a->skipped[i].file, true);
+        eco_buf_puts(out, ",title=not read::");
+        escaped(out, a->skipped[i].reason, false);
         eco_buf_putc(out, '\n');
     }
 }
@@ -88,5 +97,16 @@ void eco_audit_markdown(const struct eco_audit *a, struct eco_buf *out)
     if (old) {
         eco_buf_printf(out, "\n%zu known finding%s of the baseline not shown.\n", old,
                        old == 1 ? "" : "s");
+    }
+    if (a->n_skipped) {
+        eco_buf_printf(out, "\n%zu file%s not read, so not judged:\n\n", a->n_skipped,
+                       a->n_skipped == 1 ? "" : "s");
+    }
+    for (size_t i = 0; i < a->n_skipped && i < SKIPPED_SHOWN; i++) {
+        eco_buf_puts(out, "- ");
+        cell(out, a->skipped[i].file);
+        eco_buf_puts(out, ": ");
+        cell(out, a->skipped[i].reason);
+        eco_buf_putc(out, '\n');
     }
 }

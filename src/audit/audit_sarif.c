@@ -105,6 +105,33 @@ static void write_result(struct eco_json_writer *w, const struct eco_audit_findi
     eco_buf_done(&text);
 }
 
+/* Files that were not read, as the notifications of the run. */
+static void write_unread(struct eco_json_writer *w, const struct eco_audit *a)
+{
+    eco_jw_key(w, "invocations");
+    eco_jw_array(w);
+    eco_jw_object(w);
+    eco_jw_key(w, "executionSuccessful");
+    eco_jw_bool(w, true);
+    eco_jw_key(w, "toolExecutionNotifications");
+    eco_jw_array(w);
+    for (size_t i = 0; i < a->n_skipped; i++) {
+        struct eco_buf text = ECO_BUF_INIT;
+        eco_buf_printf(&text, "%s: not read: %s", a->skipped[i].file, a->skipped[i].reason);
+        eco_jw_object(w);
+        eco_jw_kv_str(w, "level", "warning");
+        eco_jw_key(w, "message");
+        eco_jw_object(w);
+        eco_jw_kv_str(w, "text", eco_buf_str(&text));
+        eco_jw_object_end(w);
+        eco_jw_object_end(w);
+        eco_buf_done(&text);
+    }
+    eco_jw_array_end(w);
+    eco_jw_object_end(w);
+    eco_jw_array_end(w);
+}
+
 void eco_audit_sarif(const struct eco_audit *a, struct eco_buf *out)
 {
     struct eco_json_writer w;
@@ -126,6 +153,9 @@ void eco_audit_sarif(const struct eco_audit *a, struct eco_buf *out)
     write_rules(&w);
     eco_jw_object_end(&w);
     eco_jw_object_end(&w);
+    if (a->n_skipped) {
+        write_unread(&w, a);
+    }
     eco_jw_kv_str(&w, "columnKind", "unicodeCodePoints");
     eco_jw_key(&w, "results");
     eco_jw_array(&w);

@@ -367,6 +367,19 @@ static int write_document(struct eco_ctx *ctx, const struct eco_args_audit *args
     return ok ? 0 : no_memory(err);
 }
 
+/* What was not read must not pass for clean. */
+static const char *with_unread(struct eco_ctx *ctx, const struct eco_res_audit *out,
+                               const char *said)
+{
+    size_t n = out->skipped.n;
+    if (n == 0) {
+        return said;
+    }
+    return ctx->lang == ECO_LANG_ZH
+               ? eco_step_fmt(ctx, "%s；%zu 个文件没有读", said, n)
+               : eco_step_fmt(ctx, "%s; %zu file%s not read", said, n, n == 1 ? "" : "s");
+}
+
 static const char *verdict(struct eco_ctx *ctx, const struct eco_res_audit *out)
 {
     int64_t n = out->critical + out->warnings + out->infos;
@@ -395,7 +408,8 @@ static void feel(struct eco_ctx *ctx, struct eco_res_audit *out)
         }
     }
     worst = out->critical ? worst : fmin(fmax(worst, out->warnings ? 11.0 : 0.0), 29.0);
-    out->mood = eco_step_mood(&nobody, out->files ? ECO_BASIS_COMPUTED : ECO_BASIS_UNAVAILABLE,
+    bool looked = out->files > (int64_t)out->skipped.n;
+    out->mood = eco_step_mood(&nobody, looked ? ECO_BASIS_COMPUTED : ECO_BASIS_UNAVAILABLE,
                               out->critical > 0, eco_some(worst), true);
     if (usd > 0) {
         out->worst_month_usd = eco_some(usd);
@@ -431,7 +445,7 @@ static int fill(struct eco_ctx *ctx, const struct eco_args_audit *args, struct e
     out->failed = fails(out, args->fail_on);
     int rc = fix_all(ctx, args, a, rows, &out->fixed, err);
     rc = rc ? rc : write_document(ctx, args, a, out, err);
-    out->verdict = verdict(ctx, out);
+    out->verdict = with_unread(ctx, out, verdict(ctx, out));
     out->good = eco_audit_good(ctx, args, &out->findings);
     feel(ctx, out);
     return rc;

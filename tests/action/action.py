@@ -194,6 +194,14 @@ def main():
         expect("then it is updated", log.count("POST") == 1 and
                log.count("PATCH repos/o/r/issues/comments/77") == 1)
         expect("fail-on never passes", r.run(ECO_FAIL_ON="never").returncode == 0)
+        (r.clone / "torn.ipynb").write_text('{"cells": ["load_in_8bit')
+        torn = r.run(ECO_CHANGED_ONLY="false", ECO_PATHS="torn.ipynb", ECO_FAIL_ON="critical")
+        expect("a file that cannot be read is named", torn.returncode == 0 and
+               "::warning file=torn.ipynb,title=not read::" in torn.stdout)
+        expect("in the comment and in SARIF too", "torn.ipynb" in r.read("ecocompute.md") and
+               "torn.ipynb" in r.read("ecocompute.sarif"))
+        expect("but is no finding", r.read("output").rstrip().endswith("findings=0"))
+        (r.clone / "torn.ipynb").unlink()
         everything = r.run(ECO_CHANGED_ONLY="false")
         expect("all files when asked", "file=old.py" in everything.stdout)
         baseline = subprocess.run([r.env["ECO_PROGRAM"], "audit", ".", "--fail-on", "never",
