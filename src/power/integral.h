@@ -33,7 +33,10 @@ struct eco_integral {
 /** gap_ns: 3 sampling periods. gain 1 and offset 0 mean: as read. */
 void eco_integral_init(struct eco_integral *it, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
                        double gain, double offset_w);
-/** Times must not go back; negative power is no reading and passed over; a sample before `from` is remembered for the edge's interpolation. */
+/**
+ * Times must not go back; negative power is no reading and passed over. A sample before `from` is
+ * remembered for the edge's interpolation.
+ */
 void eco_integral_add(struct eco_integral *it, int64_t t_ns, double reading_w);
 /** No more samples: holds the last reading to the end of the window unless that is a gap. */
 void eco_integral_finish(struct eco_integral *it);
