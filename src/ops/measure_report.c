@@ -29,6 +29,30 @@ const char *eco_measure_device(const struct eco_power_source *s)
     return colon ? colon + 2 : s->device;
 }
 
+/* "model name" of /proc/cpuinfo, or the machine's kind. */
+static const char *cpu_name(struct eco_measure *m, const char *otherwise)
+{
+    char line[256];
+    const char *name = NULL;
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && !name && fgets(line, sizeof(line), f)) {
+        const char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+        if (colon && colon[1] == ' ' && colon[2] && colon[2] != '\n') {
+            name = eco_step_fmt(m->ctx, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+        }
+    }
+    if (f) {
+        fclose(f);
+    }
+    return name ? name : otherwise;
+}
+
+/* The embedded engine runs on the CPU: that is the system under test, whatever the meter is. */
+static bool on_cpu(const struct eco_measure *m)
+{
+    return strcmp(m->plan.workload, "builtin") == 0;
+}
+
 static void fill_host(struct eco_measure *m)
 {
     struct eco_run_environment *e = &m->run.environment;
@@ -36,6 +60,8 @@ static void fill_host(struct eco_measure *m)
     if (uname(&u) == 0) {
         e->host = eco_step_fmt(m->ctx, "%s-%s-%s", u.sysname, u.release, u.machine);
         e->os = e->host;
+        const char *cpu = cpu_name(m, u.machine);
+        e->cpu = eco_arena_strdup(m->ctx->arena, cpu, strlen(cpu));
     }
 }
 
@@ -43,7 +69,7 @@ static void fill_machine(struct eco_measure *m)
 {
     const struct eco_power_source *s = m->all->sources[0];
     struct eco_run_environment *e = &m->run.environment;
-    m->run.gpu_name = eco_measure_device(s);
+    m->run.gpu_name = on_cpu(m) && e->cpu ? e->cpu : eco_measure_device(s);
     m->run.arch = s->arch != ECO_ARCH_UNKNOWN
                       ? s->arch
                       : eco_dataset_detect_any_arch(m->run.gpu_name, strlen(m->run.gpu_name), NULL);
@@ -142,8 +168,14 @@ static void fill_corpus(struct eco_measure *m, struct eco_run_arm *arms)
 /* Times are measured, joules are the data set's: every arm says so. */
 static void fill_derived(struct eco_measure *m, struct eco_run_arm *arms)
 {
-    const char *why = eco_step_fmt(m->ctx, "times were measured here, energy was not (%s)",
-                                   m->all->why_none ? m->all->why_none : "no power source");
+    const char *none = m->all->why_none ? m->all->why_none : "no power source";
+    const char *cpu = on_cpu(m) ? m->run.environment.cpu : NULL;
+    const char *why =
+        cpu ? eco_step_fmt(m->ctx,
+                           "times were measured on the CPU (%s), energy was not (%s); joules are "
+                           "the data set's, for %s",
+                           cpu, none, m->run.gpu_name ? m->run.gpu_name : "the named card")
+            : eco_step_fmt(m->ctx, "times were measured here, energy was not (%s)", none);
     for (size_t i = 0; i < m->run.arm_count; i++) {
         struct eco_run_arm *arm = &arms[i];
         arm->predicted = m->derived[i].predicted;
@@ -223,7 +255,17 @@ static int put_report(struct files *f, size_t arm, const char *name, struct eco_
                       struct eco_err *err)
 {
     struct eco_buf b = ECO_BUF_INIT;
+    struct eco_run_arm *arms = (struct eco_run_arm *)(uintptr_t)f->m->run.arms;
+    double rate[ECO_EXP_MAX_ARMS];
+    bool hide = on_cpu(f->m) && f->m->plan.unmetered; /* the CPU's speed is not the card's */
+    for (size_t i = 0; i < f->m->run.arm_count; i++) {
+        rate[i] = arms[i].tokens_per_s;
+        arms[i].tokens_per_s = hide ? (double)NAN : rate[i];
+    }
     int rc = eco_report_build(&f->m->run, arm, &b, err);
+    for (size_t i = 0; i < f->m->run.arm_count; i++) {
+        arms[i].tokens_per_s = rate[i];
+    }
     if (rc == 0 && summary) {
         rc = eco_report_markdown(b.data, b.len, summary, err);
     }

@@ -134,8 +134,9 @@ static void compare(struct dir *d, const char *file, const char *where, const st
 
 static int compare_arm(struct dir *d, size_t arm, const char *name, struct eco_err *err)
 {
-    static const char *const blocks[] = {"results",    "ecocompute", "decode",
-                                         "statistics", "trials",     "phases"};
+    static const char *const all[] = {"trials", "phases",     "results",
+                                      "decode", "statistics", "ecocompute"};
+    size_t blocks = d->plan.unmetered ? 2 : ECO_COUNT(all); /* the rest is the data set's */
     const char *path = eco_step_fmt(d->ctx, "%s/%s", d->path, name);
     struct eco_str text;
     struct eco_buf again = ECO_BUF_INIT;
@@ -148,11 +149,10 @@ static int compare_arm(struct dir *d, size_t arm, const char *name, struct eco_e
     rc = eco_report_build(&d->run, arm, &again, err);
     rc = rc ? rc : eco_json_parse(&made, again.data, again.len, err);
     if (rc == 0) {
-        for (size_t i = 0; i < ECO_COUNT(blocks); i++) {
+        for (size_t i = 0; i < blocks; i++) {
             char at[32];
-            snprintf(at, sizeof(at), "/%s", blocks[i]);
-            compare(d, name, at, eco_json_get(file.root, blocks[i]),
-                    eco_json_get(made.root, blocks[i]));
+            snprintf(at, sizeof(at), "/%s", all[i]);
+            compare(d, name, at, eco_json_get(file.root, all[i]), eco_json_get(made.root, all[i]));
         }
         eco_json_done(&made);
     }
@@ -288,6 +288,9 @@ static int replay_trace(struct dir *d, struct eco_err *err)
                               0);
         }
     }
+    if (d->plan.unmetered) {
+        return 0; /* no power source: there is no trace */
+    }
     int rc = eco_file_read(path, MAX_TRACE, &d->trace, err);
     rc = rc ? rc : feed(d, windows, trials, n, err);
     for (size_t i = 0; rc == 0 && i < n; i++) {
@@ -316,10 +319,15 @@ int eco_replay_dir(struct eco_ctx *ctx, const char *path, struct eco_res_replay 
         out->verdict =
             d->wrong ? eco_step_fmt(ctx, "%zu of %zu numbers are not what the recording gives",
                                     d->wrong, d->compared)
-                     : eco_step_fmt(ctx,
-                                    "the recording gives the report again: %zu numbers, "
-                                    "%zu windows",
-                                    d->compared, out->trials.n);
+            : d->plan.unmetered
+                ? eco_step_fmt(ctx,
+                               "no energy was recorded: times only; the recording gives the "
+                               "report's trials again: %zu numbers",
+                               d->compared)
+                : eco_step_fmt(ctx,
+                               "the recording gives the report again: %zu numbers, "
+                               "%zu windows",
+                               d->compared, out->trials.n);
     }
     eco_experiment_free(d->experiment);
     eco_buf_done(&d->trace);
