@@ -162,13 +162,14 @@ static void close_source(struct eco_power_source *s)
 static void add(struct eco_power_set *set, const struct eco_power_backend *b, const char *command,
                 bool (*parse)(const char *, double *))
 {
-    struct eco_power_source *s =
-        eco_power_add(set, b, eco_arena_strdup(&set->arena, command, strlen(command)));
+    /* the device's name goes into reports, and a command may hold a password */
+    struct eco_power_source *s = eco_power_add(set, b, "external meter (command)");
     struct child *c = eco_arena_alloc(&set->arena, sizeof(*c));
-    if (!s || !c) {
+    const char *kept = eco_arena_strdup(&set->arena, command, strlen(command));
+    if (!s || !c || !kept) {
         return;
     }
-    *c = (struct child){.command = s->device, .parse = parse, .fd = -1};
+    *c = (struct child){.command = kept, .parse = parse, .fd = -1};
     s->ctx = c;
     s->unrated = true; /* a command's watts: nobody says what meter they come from */
     s->note = "how far off its watts may be is not known: no interval";

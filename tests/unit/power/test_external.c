@@ -50,6 +50,7 @@ static void test_command_that_prints_watts(void **state)
         open_extra("exec:echo 'load 123.5 W'; sleep 0.05; echo watts=80; sleep 5", "", NULL), 0);
     assert_int_equal(eco_power_choose(set, NULL, s, 4, NULL), 1);
     assert_true(!s[0]->external && s[0]->unrated); /* nobody says which meter it reads */
+    assert_string_equal(s[0]->device, "external meter (command)"); /* it may hold a password */
     assert_int_equal(s[0]->boundary, ECO_RUN_BOUNDARY_WALL);
     for (int i = 0; i < 40 && w != 80; i++) { /* a loaded machine takes its time */
         nanosleep(&nap, NULL);
