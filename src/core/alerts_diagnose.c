@@ -22,6 +22,7 @@
 /* Bounds with room for a datasheet's rounding, a raised power limit, and a meter's own error. */
 #define OVER_ROOFLINE 1.05
 #define OVER_LIMIT 1.10
+#define MAX_DISAGREEMENT 3.0 /* between three figures of one run: phases, not meters, differ so */
 #define UNDER_IDLE 0.5
 
 struct expect {
@@ -446,7 +447,14 @@ static int observe(const struct eco_diagnose_input *in, struct eco_diagnose *d, 
     d->j_per_1k = v[2];
     d->inconsistency_pct = NAN;
     if (n == 3) {
-        d->inconsistency_pct = 100 * (J_PER_ROW * v[1] / v[0] / v[2] - 1);
+        double ratio = J_PER_ROW * v[1] / v[0] / v[2];
+        if (ratio > MAX_DISAGREEMENT || ratio < 1 / MAX_DISAGREEMENT) {
+            return eco_err_set(err, ECO_E_INVALID, "j_per_1k",
+                               "%g W at %g tokens per s is %.6g J per 1k tokens, not %g: leave out "
+                               "the figure that is wrong",
+                               v[1], v[0], J_PER_ROW * v[1] / v[0], v[2]);
+        }
+        d->inconsistency_pct = 100 * (ratio - 1);
     } else if (given(v[0]) && given(v[1])) {
         d->j_per_1k = J_PER_ROW * v[1] / v[0];
     } else if (given(v[0]) && given(v[2])) {

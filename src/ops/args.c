@@ -268,6 +268,8 @@ int eco_args_init(const struct eco_op *op, void *args, struct eco_arena *arena, 
             if (rc) {
                 return rc;
             }
+        } else if (p->flags & ECO_PF_ZERO) {
+            *(double *)member(args, p) = (double)NAN;
         }
     }
     return 0;

@@ -57,7 +57,8 @@ enum eco_param_flag {
     ECO_PF_PATH = 16,      /* completes as a file name */
     ECO_PF_MANY = 32,      /* a positional that takes all remaining words (LIST_STR) */
     ECO_PF_WORDS = 64,     /* a positional that takes every bare word, options between (LIST_STR) */
-    ECO_PF_LONG = 128      /* text of up to 1 MiB, not 4096 bytes */
+    ECO_PF_LONG = 128,     /* text of up to 1 MiB, not 4096 bytes */
+    ECO_PF_ZERO = 256      /* zero is a value (F64): NaN until given */
 };
 
 /** One parameter. `choices` is "a|b|c", or "@gpu", "@model", "@precision", "@region", "@arch". */

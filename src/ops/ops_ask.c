@@ -255,7 +255,10 @@ static int by_size(struct asked *a, struct eco_err *err)
             a->out->alerts = e->alerts;
             a->out->data = &e->data;
         }
-        worst = i == 0 || worse(e->mood, worst) ? e->mood : worst;
+        bool fits = !e->memory || !e->memory->card_gb.have || e->memory->fits;
+        if (i == 0 || (fits && worse(e->mood, worst))) { /* nobody asked for what does not fit */
+            worst = e->mood;
+        }
         a->out->by_size_on = e->input.gpu ? e->input.gpu : e->input.arch;
         a->out->crossover_b = e->crossover_b;
         a->out->crossover_ci = e->crossover_ci;

@@ -61,11 +61,12 @@ static void rank_answers(struct eco_answer *a, size_t n)
 }
 
 static void fill_compare_row(struct eco_question *q, const struct eco_answer *a, size_t rank,
-                             double best, double best_here, bool trap,
-                             struct eco_res_compare_row *row)
+                             double best, double best_here, const struct eco_list *alerts,
+                             bool trap, struct eco_res_compare_row *row)
 {
     const struct eco_predict_answer *c = &a->change;
-    double excess = 100.0 * expm1(log_relative(a) - best_here); /* on its own engine */
+    double over = 100.0 * expm1(log_relative(a) - best_here); /* on its own engine */
+    double excess = eco_step_excess(q, a, alerts, over);
     *row = (struct eco_res_compare_row){
         .rank = (int64_t)rank,
         .precision = eco_precision_name(a->precision),
@@ -163,7 +164,7 @@ static int compare_rows(struct eco_question *q, struct eco_answer *a, size_t n,
         while (a[here].engine != a[i].engine) {
             here++;
         }
-        fill_compare_row(q, &a[i], i + 1, log_relative(&a[0]), log_relative(&a[here]), trap,
+        fill_compare_row(q, &a[i], i + 1, log_relative(&a[0]), log_relative(&a[here]), &found, trap,
                          &rows[i]);
         rc = compare_bill(q, &a[i], &rows[i], err);
         if (rc) {

@@ -120,7 +120,7 @@ static int add_cards(const struct eco_args_optimize *a, struct eco_question *q, 
                      struct eco_err *err)
 {
     double pue = a->money.pue > 0 ? a->money.pue : 0.0;
-    double rent = a->money.gpu_usd_per_hour > 0 ? a->money.gpu_usd_per_hour : (double)NAN;
+    double rent = a->money.gpu_usd_per_hour;
     if (a->gpus.n > MAX_CARDS) {
         return eco_err_set(err, ECO_E_TOO_LARGE, "gpus", "'gpus' has over %d members", MAX_CARDS);
     }
@@ -155,11 +155,11 @@ static int add_tariff(const struct eco_args_money *m, struct eco_optimize_setup 
     const struct eco_region *region;
     int rc = eco_dataset_find_region(m->region, strlen(m->region), &region, err);
     if (rc == 0) {
-        s->price_usd_per_kwh = m->price > 0              ? m->price
+        s->price_usd_per_kwh = isfinite(m->price)        ? m->price
                                : region->price_is_tariff ? region->price_usd_per_kwh
                                                          : (double)NAN;
         s->carbon_gco2_per_kwh =
-            m->carbon_intensity > 0 ? m->carbon_intensity : region->carbon_gco2_per_kwh;
+            isfinite(m->carbon_intensity) ? m->carbon_intensity : region->carbon_gco2_per_kwh;
         s->requests_per_month = m->requests;
     }
     return rc;

@@ -94,7 +94,7 @@ int eco_step_estimate(struct eco_question *q, struct eco_res_estimate *out, stru
     if (rc) {
         return rc;
     }
-    double above = a.change.delta_pct.median;
+    double above = eco_step_excess(q, &a, &out->alerts, a.change.delta_pct.median);
     note_limits(q, &a);
     fill_change(q, &a, out);
     out->calibration = "ecocompute";

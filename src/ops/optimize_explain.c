@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define MAX_SAID 4
-#define ROOMY 0.8 /* of the memory: 16 bit below it leaves nothing for fewer bits to gain */
+#define ROOMY 0.8        /* of the memory: 16 bit below it leaves nothing for fewer bits to gain */
+#define ENGINE_SHARE 0.9 /* of the memory: what the search leaves to weights and cache */
 #define USUAL_BATCH 8.0
 
 struct said {
@@ -61,7 +62,7 @@ static const char *room(struct eco_question *q, const struct eco_answer *a,
     }
     const char *need = eco_step_num(q->ctx, m->total_gb, 3);
     const char *has = eco_step_num(q->ctx, m->card_gb.v, 3);
-    return with16 < eco_gpu_memory_bytes(q->gpu)
+    return with16 < ENGINE_SHARE * eco_gpu_memory_bytes(q->gpu)
                ? eco_step_fmt(q->ctx, TX(q->ctx, why_room), need, has)
                : eco_step_fmt(q->ctx, TX(q->ctx, why_tight), need, has);
 }

@@ -103,6 +103,9 @@ struct eco_list eco_step_pitfalls(struct eco_question *q, const struct eco_list 
  */
 /** Is anything of this card, or on its vendor's cards of this precision, behind the answer? */
 bool eco_step_own_data(const struct eco_question *q, const struct eco_answer *a);
+/* The excess that the mood is about: what does not fit runs from host memory, as the alert says. */
+double eco_step_excess(const struct eco_question *q, const struct eco_answer *a,
+                       const struct eco_list *alerts, double excess_pct);
 const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bool trap,
                           struct eco_opt excess_pct, bool own_data);
 /** The measured rows of this precision that are closest to the question; eco_res_evidence. */

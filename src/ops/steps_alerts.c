@@ -240,6 +240,18 @@ bool eco_step_own_data(const struct eco_question *q, const struct eco_answer *a)
     return a->change.n_card > 0 || (measured_vendor && (a->baseline || a->change.n_precision > 0));
 }
 
+double eco_step_excess(const struct eco_question *q, const struct eco_answer *a,
+                       const struct eco_list *alerts, double excess_pct)
+{
+    const struct eco_res_alert *rows = alerts->items;
+    for (size_t i = 0; i < alerts->n && !eco_step_fits(q, a); i++) {
+        if (strcmp(rows[i].id, "offload") == 0 && rows[i].effect_pct.have) {
+            excess_pct = fmax(excess_pct, rows[i].effect_pct.v);
+        }
+    }
+    return excess_pct;
+}
+
 const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bool trap,
                           struct eco_opt excess_pct, bool own_data)
 {

@@ -194,14 +194,14 @@ static int tariff(struct eco_question *q, struct eco_cost_input *in, struct eco_
     out->price_source = region->price_is_tariff ? region->price_source : NULL;
     in->carbon_gco2_per_kwh = region->carbon_gco2_per_kwh;
     out->carbon_source = region->carbon_source;
-    if (m && m->price > 0) {
+    if (m && isfinite(m->price)) {
         in->price_usd_per_kwh = m->price;
         out->price_source = "given";
     }
     if (!isfinite(in->price_usd_per_kwh)) {
         eco_step_note(q, TX(q->ctx, no_tariff), region->name);
     }
-    if (m && m->carbon_intensity > 0) {
+    if (m && isfinite(m->carbon_intensity)) {
         in->carbon_gco2_per_kwh = m->carbon_intensity;
         out->carbon_source = "given";
     }
@@ -223,7 +223,7 @@ static void cost_input(const struct eco_question *q, const struct eco_answer *a,
         in->requests_per_month = m->requests;
         in->pue = m->pue > 0 ? m->pue : in->pue;
         in->host_overhead_w = a->have_latency ? m->host_overhead_w : 0.0;
-        in->gpu_usd_per_hour = m->gpu_usd_per_hour > 0 ? m->gpu_usd_per_hour : (double)NAN;
+        in->gpu_usd_per_hour = m->gpu_usd_per_hour;
     }
 }
 

@@ -160,7 +160,9 @@ void eco_view_estimate(struct eco_doc *d, const void *result)
                                  .input = &r->input,
                                  .verdict = r->verdict,
                                  .reason = r->reason,
-                                 .tone = tone_of(r->recommendation)};
+                                 .tone = tone_of(r->recommendation),
+                                 .does_not_fit =
+                                     r->memory && r->memory->card_gb.have && !r->memory->fits};
     eco_view_open(d, &o);
     chart(d, r->chart);
     eco_doc_heading(d, TX(d, h_figures));
@@ -249,7 +251,8 @@ void eco_view_compare(struct eco_doc *d, const void *result)
         .alerts = lobster ? &r->alerts : NULL,
         .bill = r->cost,
         .verdict = r->verdict,
-        .tone = r->recommended ? ECO_TONE_PLAIN : ECO_TONE_BAD};
+        .tone = r->recommended ? ECO_TONE_PLAIN : ECO_TONE_BAD,
+        .no_bill = r->recommended ? NULL : TX(d, lobster_nothing_runs)};
     eco_view_open(d, &o);
     eco_doc_heading(d, TX(d, h_ranked));
     compare_table(d, r);

@@ -17,6 +17,7 @@ struct eco_view_opening {
     enum eco_tone tone;
     const char *alerts_at; /* the size they are about, where the question has none; else NULL */
     const char *no_bill;   /* why there are no dollars; NULL: no card with a datasheet */
+    bool does_not_fit;     /* the bill is of a run that the card's memory does not allow */
 };
 void eco_view_open(struct eco_doc *d, const struct eco_view_opening *o);
 

@@ -151,9 +151,10 @@ static void lobster_bill(struct eco_doc *d, const struct eco_view_opening *o)
     if (!b || b->equivalents.n == 0) {
         eco_doc_text(d, ECO_TONE_PLAIN, "%s", o->no_bill ? o->no_bill : TX(d, lobster_no_bill));
     } else if (b->month.usd.have) {
-        eco_doc_text(d, ECO_TONE_PLAIN, TX(d, lobster_bill), eco_doc_num(d, b->month.usd.v, 4),
-                     eco_doc_num(d, b->requests, 15), eco_view_word(d, b->region),
-                     b->equivalents.v[0]);
+        eco_doc_text(d, ECO_TONE_PLAIN,
+                     o->does_not_fit ? TX(d, lobster_bill_if) : TX(d, lobster_bill),
+                     eco_doc_num(d, b->month.usd.v, 4), eco_doc_num(d, b->requests, 15),
+                     eco_view_word(d, b->region), b->equivalents.v[0]);
     } else {
         eco_doc_text(d, ECO_TONE_PLAIN, TX(d, lobster_kwh), eco_view_word(d, b->region),
                      eco_doc_num(d, b->month.kwh, 4), b->equivalents.v[0]);

@@ -284,6 +284,14 @@ static void test_three_figures_that_disagree(void **state)
     in.j_per_1k = 2167; /* half of what power and throughput say */
     struct eco_diagnose d = diagnose(&in);
     assert_near(d.inconsistency_pct, 100.0, 0.1);
+
+    const double wrong_j[] = {4334.0 / 4, 4334.0 * 4}; /* no meter is off by so much */
+    for (size_t i = 0; i < 2; i++) {
+        struct eco_err err = {0};
+        in.j_per_1k = wrong_j[i];
+        assert_int_equal(eco_diagnose_run(&in, &d, &err), ECO_E_INVALID);
+        assert_true(strstr(err.message, "leave out") != NULL);
+    }
 }
 
 static void test_each_single_figure(void **state)

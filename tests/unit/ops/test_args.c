@@ -185,6 +185,17 @@ static void test_lists(void **state)
     eco_arena_done(&arena);
 }
 
+static void test_zero_given_is_zero(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(isnan(f->args.money.price));
+    assert_true(isnan(f->args.money.carbon_intensity));
+    assert_true(isnan(f->args.money.gpu_usd_per_hour));
+    assert_int_equal(set(f, "price", "0"), 0);
+    assert_int_equal(set(f, "carbon_intensity", "0"), 0);
+    assert_true(f->args.money.price == 0 && f->args.money.carbon_intensity == 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -200,6 +211,7 @@ int main(void)
         T(test_native_parameters_stay_native),
         T(test_long_text_is_refused),
         T(test_lists),
+        T(test_zero_given_is_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
