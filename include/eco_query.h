@@ -55,7 +55,7 @@ enum eco_query_op {
     X(REQUESTS, "requests", 1e-3, 1e15) /* a month */                                              \
     X(TOKENS, "tokens", 1, 1e18)        /* all of them, or those of a month */                     \
     X(HOURS_PER_DAY, "hours_per_day", 1e-3, 24)                                                    \
-    X(PRICE, "price", 1e-6, 100) /* USD per kWh */                                                 \
+    X(PRICE, "price", 0, 100) /* USD per kWh */                                                    \
     X(GPU_USD_PER_HOUR, "gpu_usd_per_hour", 1e-6, 1e4)                                             \
     X(PUE, "pue", 1, 5)                                                                            \
     X(CARBON, "carbon_intensity", 0, 5000)         /* g CO2 per kWh */                             \

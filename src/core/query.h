@@ -48,7 +48,7 @@ enum query_sense {
     SENSE_GPU_KEY,  /* "gpu", "card": noise, and a number behind '=' is a card */
     SENSE_PREC_KEY, /* "precision", "quantization" */
     SENSE_LINK,     /* stands between a key and its number */
-    SENSE_NOT,      /* negates the next precision */
+    SENSE_NOT,      /* negates the next precision; arg 2: a list of them, 1: only one */
     SENSE_WHETHER,  /* A-not-A questions: not a negation */
     SENSE_FROM,     /* what is left behind */
     SENSE_TO,       /* what is wanted */
@@ -69,6 +69,8 @@ enum query_sense {
     SENSE_TPS,
     SENSE_WATT,
     SENSE_J1K,
+    SENSE_JOULES, /* an energy: of SENSE_PER_1K, before or behind it */
+    SENSE_PER_1K, /* "per thousand tokens" */
     SENSE_MS,     /* arg 1: per token */
     SENSE_CARBON, /* g CO2 per kWh */
     SENSE_PUE,

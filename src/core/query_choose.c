@@ -238,6 +238,17 @@ static bool is_left_out(const struct query *q, size_t i)
            (eco_query_token_is(q, first, "bitsandbytes") || eco_query_token_is(q, first, "bnb"));
 }
 
+/* "1e400": a numeral that no number holds; "1.5.2" is a version. */
+static bool beyond_numbers(const struct query *q, const struct query_item *it)
+{
+    const struct query_token *t = &q->token[it->first];
+    size_t points = 0;
+
+    for (size_t i = 0; i < t->len; i++)
+        points += q->text[t->at + i] == '.';
+    return it->kind == ITEM_TEXT && t->kind == QUERY_VERSION && points < 2;
+}
+
 /* Figures that nothing took, with the word behind them. */
 static void miss_rest(struct query *q)
 {
@@ -251,6 +262,8 @@ static void miss_rest(struct query *q)
             eco_query_miss(q, i, i + 1, "a time of what? a limit is said as ms per token");
         else if (it->kind == ITEM_NUM && !it->used && !one)
             eco_query_miss(q, i, after ? i + 1 : i, "a figure without a meaning here");
+        else if (beyond_numbers(q, it))
+            eco_query_miss(q, i, after ? i + 1 : i, "a number out of range");
         else if (it->kind == ITEM_TEXT && is_left_out(q, i))
             eco_query_miss(q, i, i, "to be left out: say which method you want (GPTQ, AWQ, GGUF)");
         else if (it->kind == ITEM_TEXT && it->letters && !it->used && has_digits(q, it))

@@ -128,11 +128,29 @@ static size_t english(const struct query *q, size_t first, double *value)
     return i - first;
 }
 
+/* "half a million": the tokens before the scale, or 0. */
+static size_t half(const struct query *q, size_t first)
+{
+    size_t i = first + 1, n = 0;
+    const struct query_word *w;
+
+    if (!eco_query_token_is(q, first, "half"))
+        return 0;
+    i += eco_query_token_is(q, i, "a") ? 1 : 0;
+    w = i < q->n_tokens && q->token[i].len > 1 ? eco_query_longest(q, i, &n) : NULL;
+    return w != NULL && w->sense == SENSE_SCALE ? i - first : 0;
+}
+
 size_t eco_query_numeral(const struct query *q, size_t first, double *value, char *scale)
 {
     const struct query_token *t = &q->token[first];
+    size_t n = half(q, first);
 
     *scale = 0;
+    if (n > 0) {
+        *value = 0.5;
+        return n;
+    }
     if (t->kind == QUERY_NUM || t->kind == QUERY_CJK)
         return han_at(q, first) >= 0 || t->kind == QUERY_NUM ? han_numeral(q, first, value, scale)
                                                              : 0;

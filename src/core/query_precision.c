@@ -11,7 +11,7 @@ static enum query_role role_of(const struct query *q, size_t i)
     for (size_t back = 1; back <= ROLE_REACH && back <= i; back++) {
         const struct query_item *it = &q->item[i - back];
 
-        if (it->kind == ITEM_MARK && strchr(";,.?!:", q->text[q->token[it->first].at]) != NULL)
+        if (it->kind == ITEM_MARK && strchr(";,.?!:&", q->text[q->token[it->first].at]) != NULL)
             return ROLE_PLAIN;
         if (it->kind != ITEM_WORD)
             continue;
@@ -34,16 +34,56 @@ static enum query_role role_of(const struct query *q, size_t i)
     return ROLE_PLAIN;
 }
 
-/* "neither int8 nor fp8", "not int8 or fp8": the refusal carries over a mere "or". */
+/* The word that refuses the precision at item i; its arg: 2 "avoid", 0 "not", 1 "instead of". */
+static int refusal(const struct query *q, size_t i)
+{
+    for (size_t back = 1; back <= i; back++) {
+        if (eco_query_sense(q, i - back, SENSE_NOT))
+            return q->item[i - back].word->arg;
+    }
+    return 0;
+}
+
+static bool joins(const struct query *q, size_t i)
+{
+    const struct query_item *it = &q->item[i];
+
+    if (it->kind == ITEM_TEXT)
+        return eco_query_token_is(q, it->first, "and") || eco_query_token_is(q, it->first, "nor");
+    return eco_query_sense(q, i, SENSE_VERSUS) || eco_query_mark(q, i, '/') ||
+           eco_query_mark(q, i, '&');
+}
+
+/* "int8, fp8 and nf4": does the list that item i is in end with a joining word? */
+static bool list_joined(const struct query *q, size_t i)
+{
+    for (; i < q->n_items; i++) {
+        if (joins(q, i))
+            return i + 1 < q->n_items && eco_query_sense(q, i + 1, SENSE_PREC);
+        if (!eco_query_mark(q, i, ',') && !eco_query_sense(q, i, SENSE_PREC))
+            return false;
+    }
+    return false;
+}
+
+/*
+ * "avoid int8 and fp8", "not int8, fp8 or nf4", "不要int8、fp8": the refusal reaches over a list.
+ * A comma alone is not enough behind "not int8, nf4" or "instead of int8, nf4".
+ */
 static enum query_role carried(const struct query *q, size_t i, enum query_role role)
 {
     const struct query_precision_at *last;
+    int kind;
 
     if (role != ROLE_PLAIN || q->n_precisions == 0)
         return role;
     last = &q->precision[q->n_precisions - 1];
-    return last->role == ROLE_NOT && i >= 2 && i - last->item <= 3 &&
-                   eco_query_sense(q, i - 1, SENSE_VERSUS)
+    if (last->role != ROLE_NOT || i - last->item < 2 || i - last->item > 3)
+        return role;
+    if (joins(q, i - 1))
+        return ROLE_NOT;
+    kind = refusal(q, last->item);
+    return eco_query_mark(q, i - 1, ',') && (kind == 2 || (kind == 0 && list_joined(q, i)))
                ? ROLE_NOT
                : role;
 }
@@ -218,6 +258,18 @@ static void keep_one(struct query *q)
         o->precision_exact = f->exact;
 }
 
+/* What is refused while nothing is chosen: the answer shows all, so the refusal is said. */
+static void miss_refused(struct query *q)
+{
+    for (size_t i = 0; i < q->n_precisions; i++) {
+        if (q->precision[i].role != ROLE_NOT)
+            return;
+    }
+    for (size_t i = 0; i < q->n_precisions; i++)
+        eco_query_miss(q, q->precision[i].item, q->precision[i].item,
+                       "to be left out: the answer may still show it among the others");
+}
+
 void eco_query_precisions(struct query *q)
 {
     collect(q);
@@ -227,6 +279,7 @@ void eco_query_precisions(struct query *q)
             eco_query_miss(q, q->precision[i].item, q->precision[i].item,
                            "no data for this format; nvfp4, mxfp4 and nf4 are others");
     }
+    miss_refused(q);
     drop_roles(q, ROLE_NOT);
     if (has_role(q, ROLE_TO) || (has_role(q, ROLE_FROM) && has_role(q, ROLE_PLAIN)))
         drop_roles(q, ROLE_FROM);

@@ -143,7 +143,9 @@ static void offer_size(struct query *q, size_t i, int score)
 
     q->item[i].used = true;
     if (q->item[i].negative || !(b > 0) || b > 1e5) {
-        eco_query_miss(q, i, i, "a model's size is above zero");
+        eco_query_miss(q, i, i,
+                       b > 1e5 && !q->item[i].negative ? "a number out of range"
+                                                       : "a model's size is above zero");
         return;
     }
     for (size_t k = 0; k < q->n_sizes; k++) {

@@ -25,12 +25,13 @@ static size_t decode(const unsigned char *s, size_t len, uint32_t *out)
 
 /*
  * Pairs "from to": marks become ASCII, traditional characters simplified ones. A Chinese comma
- * becomes ';' so that it never looks like a decimal comma. No replacement is longer.
+ * becomes ';' so that it never looks like a decimal comma, the comma of lists '&'. No
+ * replacement is longer.
  */
 static const char *const replacements[][2] = {
     {"，", ";"},
     {"。", ";"},
-    {"、", ";"},
+    {"、", "&"},
     {"；", ";"},
     {"：", ":"},
     {"？", "?"},
@@ -213,15 +214,51 @@ static size_t thousands(const char *s, size_t i, size_t n)
     return end;
 }
 
-/* "1,5B": a comma for a point, only before a size, and only where no list can be meant. */
+/* "1.500.000": at least two groups of three. Returns the end, or i + n. */
+static size_t dotted_thousands(const char *s, size_t i, size_t n)
+{
+    size_t end = i + n;
+
+    while (n <= 3 && s[end] == '.' && digits(s, end + 1) == 3)
+        end += 4;
+    return end - i - n >= 8 && !(s[end] == '.' && eco_query_digit(s[end + 1])) ? end : i + n;
+}
+
+static bool context_follows(const char *s, size_t at)
+{
+    at += s[at] == ' ' || s[at] == '-';
+    return eco_query_fold(s[at]) == 't' || (eco_query_fold(s[at]) == 'c' && s[at + 1] != 'a');
+}
+
+/* "1,5 million", "10,5k", "1,5百万": a scale stands at s[at]. */
+static bool scale_word(const char *s, size_t at)
+{
+    static const char *const words[] = {"k",        "million", "millions", "mln", "billion",
+                                        "thousand", "百",      "千",       "万",  "亿"};
+    if (eco_query_fold(s[at]) == 'k' && context_follows(s, at + 1))
+        return false; /* "batch 1,8k context": a list */
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t n = 0;
+        while (words[i][n] != '\0' && eco_query_fold(s[at + n]) == words[i][n])
+            n++;
+        if (words[i][n] == '\0' && (n > 0 && !eco_query_letter(s[at + n])))
+            return true;
+    }
+    return false;
+}
+
+/* "1,5B": a comma for a point, only before a scale, and only where no list can be meant. */
 static bool decimal_comma(const char *s, size_t i, size_t n)
 {
     size_t fraction = digits(s, i + n + 1), end = i + n + 1 + fraction;
     char unit;
 
-    if (n > 3 || fraction == 0 || fraction > 2 || (i > 0 && eco_query_letter(s[i - 1])))
+    if (n > 3 || fraction == 0 || fraction > 2 ||
+        (i > 0 && (eco_query_letter(s[i - 1]) || s[i - 1] == ',')))
         return false;
     end += s[end] == ' ';
+    if ((n == 1 && s[i] == '0') || scale_word(s, end))
+        return true;
     unit = eco_query_fold(s[end]);
     return unit == 'b' && (!eco_query_letter(s[end + 1]) || eco_query_fold(s[end + 1]) == 'i' ||
                            eco_query_fold(s[end + 1]) == 'n');
@@ -239,9 +276,12 @@ static size_t scan_number(const char *s, size_t i, double *value, uint8_t *kind)
 {
     char plain[64];
     size_t n = digits(s, i), end = thousands(s, i, n), k = 0, e;
+    size_t dotted = dotted_thousands(s, i, n);
 
     *kind = QUERY_NUM;
-    if (end == i + n && s[end] == ',' && decimal_comma(s, i, n))
+    if (dotted > i + n)
+        end = dotted;
+    else if (end == i + n && s[end] == ',' && decimal_comma(s, i, n))
         end += 1 + digits(s, end + 1);
     else if (s[end] == '.' && eco_query_digit(s[end + 1]) && !machine_size(s, end + 1))
         end += 1 + digits(s, end + 1);
@@ -257,7 +297,7 @@ static size_t scan_number(const char *s, size_t i, double *value, uint8_t *kind)
             end++;
     }
     for (size_t at = i; at < end && k < sizeof plain - 1; at++) {
-        bool group = s[at] == ',' && digits(s, at + 1) == 3;
+        bool group = (s[at] == ',' && digits(s, at + 1) == 3) || (s[at] == '.' && at < dotted);
         if (!group)
             plain[k++] = s[at] == ',' ? '.' : s[at];
     }

@@ -54,15 +54,24 @@ size_t eco_query_unit(const struct query *q, size_t i)
     return i;
 }
 
-/* The unused period nearest to item i, behind first; 0: none. */
+static bool is_second(const struct query *q, size_t i)
+{
+    return eco_query_sense(q, i, SENSE_PERIOD) && q->item[i].word->arg == 's';
+}
+
+/* The unused period nearest to item i, behind first ("每秒1000" aside); 0: none. */
 static char period_near(struct query *q, size_t i, size_t unit)
 {
+    if (i > 0 && is_second(q, i - 1) && !q->item[i - 1].used) {
+        q->item[i - 1].used = true;
+        return 's';
+    }
     for (size_t k = i + 1; k < q->n_items && k <= unit + REACH; k++) {
         if (eco_query_sense(q, k, SENSE_PERIOD)) {
             q->item[k].used = true;
             return (char)q->item[k].word->arg;
         }
-        if (q->item[k].kind == ITEM_NUM || eco_query_mark(q, k, ';'))
+        if (q->item[k].kind == ITEM_NUM || eco_query_mark(q, k, ';') || eco_query_mark(q, k, '&'))
             break;
     }
     for (size_t back = 1; back <= i && back <= REACH; back++) {
@@ -70,7 +79,8 @@ static char period_near(struct query *q, size_t i, size_t unit)
             q->item[i - back].used = true;
             return (char)q->item[i - back].word->arg;
         }
-        if (q->item[i - back].kind == ITEM_NUM || eco_query_mark(q, i - back, ';'))
+        if (q->item[i - back].kind == ITEM_NUM || eco_query_mark(q, i - back, ';') ||
+            eco_query_mark(q, i - back, '&'))
             break;
     }
     return 0;
@@ -183,6 +193,29 @@ static void total_tokens(struct query *q, size_t i, size_t u, double v, const ch
     eco_query_offer(q, ECO_QUERY_TOKENS, a_month, 80);
 }
 
+/* "每秒9.5个token", "20 token 每秒": what a run does, unless a bill is asked for. */
+static bool observed_rate(const struct query *q, size_t i, size_t u)
+{
+    if (!is_second(q, u + 1) && !(i > 0 && is_second(q, i - 1)) &&
+        !(i > 1 && is_second(q, i - 2) && q->item[i - 1].kind != ITEM_MARK))
+        return false;
+    for (size_t k = 0; k < q->n_items; k++) {
+        if (eco_query_sense(q, k, SENSE_OP) && q->item[k].word->arg / 16 == ECO_QUERY_COST)
+            return false;
+    }
+    return true;
+}
+
+/* "每千token耗9000焦耳" */
+static bool per_1k_near(const struct query *q, size_t i, size_t u)
+{
+    for (size_t back = 1; back <= 4 && back <= i; back++) {
+        if (eco_query_sense(q, i - back, SENSE_PER_1K))
+            return true;
+    }
+    return eco_query_sense(q, u + 1, SENSE_PER_1K);
+}
+
 static void tokens(struct query *q, size_t i, size_t u, double v)
 {
     const struct query_item *n = &q->item[i];
@@ -190,7 +223,9 @@ static void tokens(struct query *q, size_t i, size_t u, double v)
 
     if (trained_before(q, i))
         return;
-    if (n->scale == 0 && !rate && v <= 1e6 && v >= 16 && v == floor(v))
+    if (observed_rate(q, i, u))
+        eco_query_offer(q, ECO_QUERY_THROUGHPUT, v, 90);
+    else if (n->scale == 0 && !rate && v <= 1e6 && v >= 16 && v == floor(v))
         eco_query_offer(q, ECO_QUERY_CTX, v, 30);
     else if (n->scale == 'k' && !rate)
         eco_query_offer(q, ECO_QUERY_CTX, n->value * 1024.0, 30);
@@ -254,7 +289,7 @@ static bool observed(struct query *q, size_t i, size_t u, double v)
 
     if (s == SENSE_TPS)
         eco_query_offer(q, ECO_QUERY_THROUGHPUT, v, 90);
-    else if (s == SENSE_J1K)
+    else if (s == SENSE_J1K || (s == SENSE_JOULES && per_1k_near(q, i, u)))
         eco_query_offer(q, ECO_QUERY_ENERGY, v, 90);
     else if (s == SENSE_CARBON)
         eco_query_offer(q, ECO_QUERY_CARBON, v, 90);

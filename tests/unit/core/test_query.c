@@ -192,6 +192,11 @@ static void test_negation(void **state)
     precision_is("no int8 please", NULL, ECO_PREC_NONE);
     precision_is("nf4 vs int8", NULL, ECO_PREC_NONE);
     precision_is("nf4 vs fp16", "NF4", ECO_PREC_NF4);
+    precision_is("avoid int8, fp8", NULL, ECO_PREC_NONE);
+    precision_is("avoid int8, use fp8", "FP8", ECO_PREC_FP8);
+    precision_is("not int8, nf4", "NF4", ECO_PREC_NF4);
+    assert_int_equal(ask("avoid int8 and fp8").n_missed, 2); /* refused, and nothing chosen */
+    assert_int_equal(ask("avoid int8, use nf4").n_missed, 0);
     struct eco_query q = ask("compare fp16, nf4 and int8");
     assert_int_equal(q.n_precisions, 3);
     assert_int_equal(q.op, ECO_QUERY_COMPARE);
@@ -246,6 +251,16 @@ static void test_volume(void **state)
     number_is("1 GB of text", ECO_QUERY_TOKENS, 250e6);
     number_is("8 hours a day", ECO_QUERY_HOURS_PER_DAY, 8);
     number_is("$0.15/kWh", ECO_QUERY_PRICE, 0.15);
+    number_is("$0 per kWh", ECO_QUERY_PRICE, 0);
+    number_is("0,15 dollars per kWh", ECO_QUERY_PRICE, 0.15);
+    number_is("1,5 million requests/mo", ECO_QUERY_REQUESTS, 1.5e6);
+    number_is("1.500.000 requests", ECO_QUERY_REQUESTS, 1.5e6);
+    number_is("half a million requests", ECO_QUERY_REQUESTS, 5e5);
+    number_absent("1e400 requests", ECO_QUERY_REQUESTS);
+    assert_int_equal(ask("1e400 requests").n_missed, 1);
+    assert_string_equal(ask("99999999999999999999B").missed[0].why, "a number out of range");
+    number_is("每千token耗9000焦耳", ECO_QUERY_ENERGY, 9000);
+    number_is("每秒9.5个token", ECO_QUERY_THROUGHPUT, 9.5);
     number_is("18 cents per kWh", ECO_QUERY_PRICE, 0.18);
     number_is("$0.34/h", ECO_QUERY_GPU_USD_PER_HOUR, 0.34);
     number_is("9 tok/s", ECO_QUERY_THROUGHPUT, 9);
