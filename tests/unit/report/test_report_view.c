@@ -154,7 +154,7 @@ static void test_words_that_must_be_there(void **state)
                                          "10.5281/zenodo.19647290",
                                          "Not a certified benchmark result"};
     static const char *const own[] = {"cannot tell", "costs energy", "no answer"};
-    static const char *const basis[] = {"not measured", "measured on this machine", "unavailable"};
+    static const char *const basis[] = {"not measured", "measured in the run", "unavailable"};
     struct eco_buf json = ECO_BUF_INIT, out = ECO_BUF_INIT;
     struct eco_report_style style = {200, false, false};
     for (int i = 0; i < 3; i++) {
