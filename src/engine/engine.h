@@ -3,7 +3,7 @@
  * one binary can measure what a precision costs on this machine. One `struct eco_decoder` is one
  * loaded arm: weights in one precision, KV caches for `batch` sequences, a thread pool.
  * Ownership: open allocates everything, close frees it; steps allocate nothing.
- * Errors: enum eco_code; ECO_E_UNSUPPORTED names what an architecture needs, ECO_E_NO_MEMORY says
+ * Errors: enum eco_code; ECO_E_UNSUPPORTED names what an architecture needs, ECO_E_DEVICE says
  * how much is wanted and how much there is. Threads: an engine belongs to one caller at a time.
  */
 #ifndef ECO_ENGINE_ENGINE_H

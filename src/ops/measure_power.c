@@ -167,7 +167,8 @@ int eco_measure_open_sources(struct eco_measure_all *all, struct eco_err *err)
     rc = rc ? rc : list_rows(all, err);
     if (rc == 0 && all->source_count == 0) {
         all->why_none = eco_arena_strdup(all->ctx->arena, why.message, strlen(why.message));
-        if (a->require_measurement || all->plan.limit_w > 0 || all->plan.clock_mhz > 0) {
+        if (a->require_measurement || why.code == ECO_E_UNKNOWN_NAME || all->plan.limit_w > 0 ||
+            all->plan.clock_mhz > 0) {
             rc = eco_err_set(err, why.code, "source", "%s", why.message);
         }
     }

@@ -196,6 +196,9 @@ static int finish(struct eco_measure *m, int ended, struct eco_err *err)
     struct eco_err why = {.message = ""};
     size_t n = m->experiment ? eco_experiment_trials(m->experiment, &t) : 0;
     if (n == 0 && ended) {
+        if (!m->resumed) {
+            unlink(m->journal); /* a start that failed leaves nothing in the way of the next */
+        }
         return ended;
     }
     int rc = eco_measure_fill(m, &why);
