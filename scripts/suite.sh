@@ -9,7 +9,8 @@ at_once=$((jobs + 1)) # many tests sleep: they wait for a meter, a server, a pag
 # What only runs programs of other languages or waits for clocks again: once is enough.
 plain_only='^(web|peer|lint)/|^mcp/sdk|^store/postgresql'
 plain_only="$plain_only|^cli/(worker|notebook|demo|kill_run|measure_run|limits_run|openai_run)"
-plain_only="$plain_only|^server/load|^mcp/protocol|^cli/(packaging|action|skill|pages|install|calibration)"
+plain_only="$plain_only|^server/load|^mcp/protocol|^sync/|^golden/(properties|injected)"
+plain_only="$plain_only|^cli/(packaging|action|skill|pages|install|calibration)"
 passed=0
 failed=0
 
