@@ -297,7 +297,7 @@ static size_t scan_number(const char *s, size_t i, double *value, uint8_t *kind)
             end++;
     }
     for (size_t at = i; at < end && k < sizeof plain - 1; at++) {
-        bool group = (s[at] == ',' && digits(s, at + 1) == 3) || (s[at] == '.' && at < dotted);
+        bool group = (s[at] == ',' && digits(s, at + 1) == 3) || (at < dotted && s[at] == '.');
         if (!group)
             plain[k++] = s[at] == ',' ? '.' : s[at];
     }

@@ -462,8 +462,8 @@ SIMD_INLINE void outlier_weights(const struct eco_matrix *w, int row, int rows, 
     for (int k = 0; k < n; k++) {
         int32_t code[8] = {0};
         for (int r = 0; r < rows; r++) {
-            code[r] =
-                ((const int8_t *)w->data)[(size_t)(row + r) * (size_t)w->cols + (size_t)column[k]];
+            const int8_t *line = (const int8_t *)w->data + (size_t)(row + r) * (size_t)w->cols;
+            code[r] = (int)line[column[k]];
         }
         __m256i c = _mm256_loadu_si256((const __m256i *)(const void *)code);
         __m256 v = _mm256_mul_ps(_mm256_cvtepi32_ps(c), _mm256_loadu_ps(scale));

@@ -64,7 +64,8 @@ SIMD_INLINE void six_bits(__m256i codes, float d, const int8_t *scale, float *ou
     codes = _mm256_sub_epi8(codes, _mm256_set1_epi8(32));
     __m128i half[2] = {_mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1)};
     for (int k = 0; k < 4; k++) {
-        __m256 vs = _mm256_set1_ps(d * (float)scale[k / 2]);
+        int of = k / 2;
+        __m256 vs = _mm256_set1_ps(d * (float)scale[of]);
         __m128i eight = k % 2 ? _mm_srli_si128(half[k / 2], 8) : half[k / 2];
         _mm256_storeu_ps(out + 8 * k, _mm256_mul_ps(vs, bytes_to_floats(eight)));
     }

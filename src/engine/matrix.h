@@ -72,6 +72,6 @@ size_t eco_engine_row_bytes(enum eco_format f, int cols);
 /** Weights [row][col .. col + n) as floats; col and n multiples of the format's block. */
 void eco_engine_dequant(const struct eco_matrix *w, int row, int col, int n, float *out);
 /** Q4_K: the six-bit scale and minimum of sub-block j of 8, packed in 12 bytes. */
-void eco_engine_q4_k_scale(const uint8_t *packed, int j, int *scale, int *min);
+void eco_engine_q4_k_scale(const uint8_t *s, int j, int *scale, int *min);
 
 #endif

@@ -23,9 +23,9 @@ bool eco_engine_can_pack(enum eco_format f, int rows);
 /** The group that starts with row r, a multiple of 16. */
 static inline struct eco_packed eco_packed_group(const struct eco_matrix *w, int r)
 {
-    size_t blocks = (size_t)w->cols / ECO_Q_BLOCK, codes = w->format == ECO_FORMAT_Q8_0 ? 32 : 16;
-    const uint8_t *p = (const uint8_t *)w->data + (size_t)r * blocks * (codes + 2);
-    return (struct eco_packed){p, p + blocks * codes * ECO_PACKED_ROWS};
+    size_t blocks = (size_t)w->cols / ECO_Q_BLOCK, bytes = w->format == ECO_FORMAT_Q8_0 ? 32 : 16;
+    const uint8_t *p = (const uint8_t *)w->data + (size_t)r * blocks * (bytes + 2);
+    return (struct eco_packed){p, p + blocks * bytes * ECO_PACKED_ROWS};
 }
 /** Rows [begin, end), multiples of 16, from `from` (rows of ggml's blocks) into w's memory. */
 void eco_engine_pack_rows(const struct eco_matrix *w, int begin, int end, const uint8_t *from);

@@ -236,9 +236,9 @@ struct lines {
 
 static void line(struct lines *l, const char *text)
 {
-    const char *copy = text ? eco_arena_strdup(l->arena, text, strlen(text)) : NULL;
-    if (copy && l->n < MAX_LINES) {
-        l->v[l->n++] = copy;
+    const char *kept = text ? eco_arena_strdup(l->arena, text, strlen(text)) : NULL;
+    if (kept && l->n < MAX_LINES) {
+        l->v[l->n++] = kept;
     }
 }
 

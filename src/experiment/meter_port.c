@@ -233,10 +233,10 @@ static void rest(void *self, double seconds, bool (*stop)(void *), void *stop_se
                  struct eco_exp_rest *out)
 {
     struct eco_meter_port *p = self;
-    struct eco_exp_now seen;
+    struct eco_exp_now state;
     double with_w = nap_power_w(p, seconds, stop, stop_self);
-    now(p, seconds, &seen);
-    *out = (struct eco_exp_rest){isnan(with_w) ? seen.mean_w : with_w, (double)NAN, ""};
+    now(p, seconds, &state);
+    *out = (struct eco_exp_rest){isnan(with_w) ? state.mean_w : with_w, (double)NAN, ""};
     if (isnan(with_w)) {
         snprintf(out->reason, sizeof(out->reason),
                  "what looking costs needs an energy counter: it reads while no one samples");

@@ -177,7 +177,7 @@ static int at_least_one(int n)
 
 size_t eco_measure_conditions(const struct eco_exp_plan *p)
 {
-    return (size_t)(at_least_one(p->sweep.batch_count) * at_least_one(p->sweep.limit_count));
+    return (size_t)at_least_one(p->sweep.batch_count) * (size_t)at_least_one(p->sweep.limit_count);
 }
 
 static int paths(struct eco_measure *m, const char *dir, struct eco_err *err)

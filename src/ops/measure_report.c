@@ -256,7 +256,7 @@ static int put_report(struct files *f, size_t arm, const char *name, struct eco_
 {
     struct eco_buf b = ECO_BUF_INIT;
     struct eco_run_arm *arms = (struct eco_run_arm *)(uintptr_t)f->m->run.arms;
-    double rate[ECO_EXP_MAX_ARMS];
+    double rate[ECO_EXP_MAX_ARMS] = {0};
     bool hide = on_cpu(f->m) && f->m->plan.unmetered; /* the CPU's speed is not the card's */
     for (size_t i = 0; i < f->m->run.arm_count; i++) {
         rate[i] = arms[i].tokens_per_s;

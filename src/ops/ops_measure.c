@@ -114,14 +114,14 @@ static int open_workload(struct eco_measure *m, struct eco_err *err)
     struct eco_workload_hooks hooks = eco_experiment_hooks(m->experiment);
     struct eco_worker_options o = {
         .command = text ? text + 1 : NULL, .log = m->log, .hooks = hooks};
-    if (strncmp(w, "worker:", 7) == 0 && text[1]) {
+    if (text && strncmp(w, "worker:", 7) == 0 && text[1]) {
         if (visible) {
             o.command =
                 eco_step_fmt(m->ctx, "export CUDA_VISIBLE_DEVICES='%s'; %s", visible, o.command);
         }
         return o.command ? eco_workload_open_worker(&o, &m->workload, err) : no_memory(err);
     }
-    if (strncmp(w, "openai:", 7) == 0 && text[1]) {
+    if (text && strncmp(w, "openai:", 7) == 0 && text[1]) {
         return eco_workload_open_openai(text + 1, &o, &m->workload, err);
     }
     if (strcmp(w, "builtin") == 0) {
@@ -274,9 +274,9 @@ static void say_duration(const struct eco_measure *m)
                      (double)eco_measure_conditions(&all->plan);
     char line[200];
     int trials = all->plan.arm_count * (all->plan.blocks + !all->plan.unmetered);
-    int n =
-        snprintf(line, sizeof(line), "%d precisions in %d blocks: %d trials", all->plan.arm_count,
-                 all->plan.blocks, trials * (int)eco_measure_conditions(&all->plan));
+    int steps = (int)eco_measure_conditions(&all->plan);
+    int n = snprintf(line, sizeof(line), "%d precisions in %d blocks: %d trials",
+                     all->plan.arm_count, all->plan.blocks, trials * steps);
     if (least_s > 0) {
         n += snprintf(line + n, sizeof(line) - (size_t)n, ", at least %.0f min and loading on top",
                       ceil(least_s / 60));

@@ -425,7 +425,7 @@ static int price_best(struct eco_question *q, const struct search *s, struct eco
     struct eco_optimize_label label = s->table.label[s->found.best];
     struct eco_res_bill *bill = eco_arena_alloc(q->ctx->arena, sizeof(*bill));
     struct eco_answer a;
-    bool trap;
+    bool trap = false;
     q->gpu = s->cards[label.card].gpu;
     q->gpu_name = q->gpu->name;
     q->arch = q->gpu->arch;

@@ -237,12 +237,12 @@ static struct eco_res_amount amount(const struct eco_cost_amount *a)
 
 struct eco_strs eco_step_equivalents(struct eco_ctx *ctx, double kwh, double kgco2)
 {
-    const struct eco_cost_amount amount = {.kwh = kwh, .kgco2 = kgco2};
+    const struct eco_cost_amount used = {.kwh = kwh, .kgco2 = kgco2};
     size_t n = eco_cost_equivalent_count(), kept = 0;
     const char **v = eco_arena_array(ctx->arena, n + 1, sizeof(*v));
     for (size_t i = 0; v && i < n; i++) {
         const struct eco_equivalent *e = eco_cost_equivalent_at(i);
-        double value = eco_cost_equivalent_value(e, &amount);
+        double value = eco_cost_equivalent_value(e, &used);
         if (isfinite(value)) {
             v[kept++] = eco_step_fmt(ctx, TX(ctx, equivalent), eco_step_num(ctx, value, 3),
                                      eco_word(ctx->lang, e->text), eco_word(ctx->lang, e->source));

@@ -19,11 +19,15 @@ static const char *bar(const struct eco_doc *d, double v, double most, char out[
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     int parts = most > 0 ? (int)lround(8 * BAR_CELLS * v / most) : 0;
-    out[0] = '\0';
-    for (int i = 0; i < parts / 8; i++) {
-        strcat(out, d->ascii ? "#" : "█");
+    const char *last = d->ascii ? (parts % 8 > 3 ? "#" : "") : eighths[parts % 8];
+    size_t n = 0;
+    for (int i = 0; i <= parts / 8; i++) {
+        const char *cell = i == parts / 8 ? last : d->ascii ? "#" : "█";
+        size_t len = strlen(cell);
+        memcpy(out + n, cell, len);
+        n += len;
     }
-    strcat(out, d->ascii ? (parts % 8 > 3 ? "#" : "") : eighths[parts % 8]);
+    out[n] = '\0';
     return out;
 }
 
