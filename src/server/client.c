@@ -22,7 +22,10 @@ static bool parse_address(const char *text, size_t len, unsigned char out[16])
         start++;
         start[strcspn(start, "]")] = '\0';
     } else if (strchr(word, '.') && strchr(word, ':') == strrchr(word, ':')) {
-        *strchr(word, ':') = '\0';
+        char *port = strchr(word, ':');
+        if (port) {
+            *port = '\0';
+        }
     }
     if (inet_pton(AF_INET, start, &v4) == 1) {
         memset(out, 0, 10);
