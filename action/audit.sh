@@ -29,7 +29,7 @@ audit "$@" --fail-on never --format sarif >"$sarif"
     audit "$@" --fail-on never --format markdown
 } >"$table"
 count=$(audit "$@" --fail-on never --format github |
-    grep -cv ',title=not read::') || true # grep: 1 when it counts none
+    awk '!/,title=not read::/ { n++ } END { print n + 0 }')
 [ -z "${GITHUB_OUTPUT:-}" ] || printf 'sarif=%s\nfindings=%d\n' "$sarif" "$count" >>"$GITHUB_OUTPUT"
 [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$table" >>"$GITHUB_STEP_SUMMARY"
 
