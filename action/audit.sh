@@ -22,14 +22,15 @@ audit() {
     "$program" audit ${ECO_PATHS:-.} "$@"
 }
 
-audit "$@" --fail-on never --format github
+notes=${RUNNER_TEMP:-.}/ecocompute.notes
+audit "$@" --fail-on never --format github >"$notes"
+cat "$notes"
 audit "$@" --fail-on never --format sarif >"$sarif"
 {
     echo "$marker"
     audit "$@" --fail-on never --format markdown
 } >"$table"
-count=$(audit "$@" --fail-on never --format github |
-    awk '!/,title=not read::/ { n++ } END { print n + 0 }')
+count=$(awk '!/,title=not read::/ { n++ } END { print n + 0 }' "$notes")
 [ -z "${GITHUB_OUTPUT:-}" ] || printf 'sarif=%s\nfindings=%d\n' "$sarif" "$count" >>"$GITHUB_OUTPUT"
 [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$table" >>"$GITHUB_STEP_SUMMARY"
 

@@ -375,9 +375,7 @@ static const char *with_unread(struct eco_ctx *ctx, const struct eco_res_audit *
     if (n == 0) {
         return said;
     }
-    return ctx->lang == ECO_LANG_ZH
-               ? eco_step_fmt(ctx, "%s；%zu 个文件没有读", said, n)
-               : eco_step_fmt(ctx, "%s; %zu file%s not read", said, n, n == 1 ? "" : "s");
+    return eco_step_fmt(ctx, TX(ctx, audit_unread), said, n, n == 1 ? "" : TX(ctx, plural_s));
 }
 
 static const char *verdict(struct eco_ctx *ctx, const struct eco_res_audit *out)

@@ -1,4 +1,5 @@
 /* The canonical form: RFC 8785 (JSON Canonicalization Scheme), with two refusals of our own. */
+#include "report_read.h"
 #include "sign.h"
 
 #include "base/json.h"
@@ -161,15 +162,10 @@ int eco_report_canonical_value(const struct eco_json *root, const char *without,
 int eco_report_canonical(const char *text, size_t len, struct eco_buf *out, struct eco_err *err)
 {
     struct eco_json_doc doc;
-    if (len > ECO_REPORT_MAX_BYTES)
-        return eco_err_set(err, ECO_E_TOO_LARGE, NULL, "a report of %zu bytes is over the limit",
-                           len);
-    int rc = eco_json_parse(&doc, text, len, err);
+    int rc = eco_report_open(text, len, &doc, err);
     if (rc != 0)
         return rc;
-    rc = doc.root->type == ECO_JSON_OBJECT
-             ? eco_report_canonical_value(doc.root, "signature", out, err)
-             : eco_err_set(err, ECO_E_CONTENT, NULL, "the report is no JSON object");
+    rc = eco_report_canonical_value(doc.root, "signature", out, err);
     eco_json_done(&doc);
     return rc;
 }

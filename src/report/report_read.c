@@ -1,5 +1,6 @@
 /* Reading numbers and sizes: see report_read.h. */
 #include "report_read.h"
+#include "report.h"
 
 #include "base/num.h"
 #include "dataset/dataset.h"
@@ -32,6 +33,19 @@ static bool hex_number(const char *s, size_t len, double *out)
     }
     *out = v;
     return true;
+}
+
+int eco_report_open(const char *text, size_t len, struct eco_json_doc *doc, struct eco_err *err)
+{
+    if (len > ECO_REPORT_MAX_BYTES)
+        return eco_err_set(err, ECO_E_TOO_LARGE, NULL, "a report of %zu bytes is over the limit",
+                           len);
+    int rc = eco_json_parse(doc, text, len, err);
+    if (rc == 0 && doc->root->type != ECO_JSON_OBJECT) {
+        eco_json_done(doc);
+        rc = eco_err_set(err, ECO_E_CONTENT, NULL, "the report is no JSON object");
+    }
+    return rc;
 }
 
 bool eco_report_number(const struct eco_json *v, bool hex, double *out)

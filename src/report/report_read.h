@@ -1,11 +1,17 @@
-/* How share and overlay read a value: numbers and sizes as people and pages write them. */
+/* Opening a report, and values as people and pages write them. */
 #ifndef ECO_REPORT_READ_H
 #define ECO_REPORT_READ_H
 
 #include "base/json.h"
+#include "eco_err.h"
 
 #include <stdbool.h>
 
+/**
+ * Parses text[0..len) into `doc` (the caller's, eco_json_done) when it is a JSON object within
+ * ECO_REPORT_MAX_BYTES; else nothing stays open. ECO_E_TOO_LARGE, ECO_E_CONTENT.
+ */
+int eco_report_open(const char *text, size_t len, struct eco_json_doc *doc, struct eco_err *err);
 /**
  * A finite number, or text that is one ("7", " 3 "; "0x10" when `hex`, as pages take it). Booleans,
  * lists and empty text are not numbers. `out` is untouched when false.

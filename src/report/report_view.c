@@ -2,6 +2,7 @@
 #include "report_view.h"
 #include "chart_scale.h"
 #include "report.h"
+#include "report_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -278,16 +279,9 @@ static bool complete(const struct eco_view *v)
 int eco_report_view(const char *text, size_t len, struct eco_view *out, struct eco_err *err)
 {
     struct eco_json_doc doc;
-    if (len > ECO_REPORT_MAX_BYTES)
-        return eco_err_set(err, ECO_E_TOO_LARGE, NULL, "a report of %zu bytes is over the limit",
-                           len);
-    int rc = eco_json_parse(&doc, text, len, err);
+    int rc = eco_report_open(text, len, &doc, err);
     if (rc != 0)
         return rc;
-    if (doc.root->type != ECO_JSON_OBJECT) {
-        eco_json_done(&doc);
-        return eco_err_set(err, ECO_E_CONTENT, NULL, "the report is no JSON object");
-    }
     *out = (struct eco_view){0};
     struct reader r = {out, doc.root};
     eco_arena_init(&out->arena, 0);

@@ -1,5 +1,6 @@
 /* Signing and checking; the arithmetic is libsodium's, loaded on the first use. */
 #include "sign.h"
+#include "report_read.h"
 
 #include "base/hash.h"
 
@@ -200,15 +201,10 @@ int eco_report_verify(const char *text, size_t len, const uint8_t expected[ECO_S
 {
     struct eco_json_doc doc;
     *out = (struct eco_sign_check){ECO_SIGN_MALFORMED, ""};
-    if (len > ECO_REPORT_MAX_BYTES)
-        return eco_err_set(err, ECO_E_TOO_LARGE, NULL, "a report of %zu bytes is over the limit",
-                           len);
-    int rc = eco_json_parse(&doc, text, len, err);
+    int rc = eco_report_open(text, len, &doc, err);
     if (rc != 0)
         return rc;
-    rc = doc.root->type == ECO_JSON_OBJECT
-             ? judge(doc.root, expected, out, err)
-             : eco_err_set(err, ECO_E_CONTENT, NULL, "the report is no JSON object");
+    rc = judge(doc.root, expected, out, err);
     eco_json_done(&doc);
     if (rc != 0)
         return rc;

@@ -24,7 +24,8 @@
     "worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'self'; "          \
     "frame-ancestors 'none'"
 
-static const char placeholder[] =
+/* What / answers when the server was started without --web: where its addresses are. */
+static const char start_page[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
     "<meta name=\"viewport\" content=\"width=device-width\"><title>ecocompute</title>\n"
     "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;"
@@ -210,8 +211,8 @@ int eco_pages_load(struct eco_pages *p, const char *dir, bool form, struct eco_e
             rc = eco_err_set(err, ECO_E_NOT_FOUND, "web", "the folder '%.120s' is empty", dir);
         }
     } else {
-        rc = add_page(p, "/index.html", placeholder, sizeof placeholder - 1, err);
-        rc = rc ? rc : add_page(p, "/", placeholder, sizeof placeholder - 1, err);
+        rc = add_page(p, "/index.html", start_page, sizeof start_page - 1, err);
+        rc = rc ? rc : add_page(p, "/", start_page, sizeof start_page - 1, err);
         if (rc == 0) {
             p->page[1].type = p->page[0].type;
             p->page[1].csp = p->page[0].csp;

@@ -18,7 +18,7 @@ struct eco_server_worker;
 struct eco_server_options {
     double rate_per_min;        /* requests a minute of one client; 0: no limit */
     bool trust_proxy;           /* the client is the last address of X-Forwarded-For */
-    const char *web_dir;        /* folder of the page, or NULL: a placeholder */
+    const char *web_dir;        /* folder of the page, or NULL: / lists the addresses */
     const char *token;          /* of the owner, as Bearer; NULL: moderating is closed */
     const char *const *origins; /* may call /mcp and write, beside this machine's pages */
     size_t n_origins;
