@@ -52,6 +52,18 @@ static bool whole(const struct eco_json *v, int below, int *out)
     return true;
 }
 
+/* Every member of a "Sequence", with the reader of one. */
+static int each(struct loading *l, const struct eco_json *list,
+                int (*one)(struct loading *, const struct eco_json *, struct eco_err *),
+                struct eco_err *err)
+{
+    int rc = 0;
+    for (const struct eco_json *x = list ? list->child : NULL; x && rc == 0; x = x->next) {
+        rc = one(l, x, err);
+    }
+    return rc;
+}
+
 /* ---- normalizer ------------------------------------------------------------------------------ */
 
 static int normalizer(struct loading *l, const struct eco_json *v, struct eco_err *err)
@@ -62,12 +74,7 @@ static int normalizer(struct loading *l, const struct eco_json *v, struct eco_er
         return 0;
     }
     if (is(type, "Sequence")) {
-        int rc = 0;
-        const struct eco_json *list = eco_json_get(v, "normalizers");
-        for (const struct eco_json *x = list ? list->child : NULL; x && rc == 0; x = x->next) {
-            rc = normalizer(l, x, err);
-        }
-        return rc;
+        return each(l, eco_json_get(v, "normalizers"), normalizer, err);
     }
     if (is(type, "NFC")) {
         t->nfc = true;
@@ -155,12 +162,7 @@ static int pre_tokenizer(struct loading *l, const struct eco_json *v, struct eco
         return 0;
     }
     if (is(type, "Sequence")) {
-        int rc = 0;
-        const struct eco_json *list = eco_json_get(v, "pretokenizers");
-        for (const struct eco_json *x = list ? list->child : NULL; x && rc == 0; x = x->next) {
-            rc = pre_tokenizer(l, x, err);
-        }
-        return rc;
+        return each(l, eco_json_get(v, "pretokenizers"), pre_tokenizer, err);
     }
     if (is(type, "Split")) {
         return split(l, v, err);
@@ -295,11 +297,7 @@ static int post_processor(struct loading *l, const struct eco_json *v, struct ec
         return 0;
     }
     if (is(type, "Sequence")) {
-        const struct eco_json *list = eco_json_get(v, "processors");
-        for (const struct eco_json *x = list ? list->child : NULL; x && rc == 0; x = x->next) {
-            rc = post_processor(l, x, err);
-        }
-        return rc;
+        return each(l, eco_json_get(v, "processors"), post_processor, err);
     }
     if (!is(type, "TemplateProcessing")) {
         return unsupported(l, "post-processor", v, err);

@@ -14,28 +14,14 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "fake"))
+from fake_server import FakeServer  # noqa: E402
 KEY = "sk-secret-0123456789"
 
 
 def fail(text):
     print("FAILED: " + text)
     sys.exit(1)
-
-
-class FakeServer:
-    def __init__(self, *words):
-        self.process = subprocess.Popen(
-            ["/usr/bin/python3", ROOT / "tests/fake/openai_server.py", *words],
-            stdout=subprocess.PIPE, text=True)
-        self.url = "http://127.0.0.1:%d" % int(self.process.stdout.readline())
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
 
 
 def measure(args, folder, *words, env=None):
