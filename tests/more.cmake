@@ -177,4 +177,8 @@ if(TARGET ecocompute)
   add_test(NAME cli/engine_text COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/engine_text.py
            --program $<TARGET_FILE:ecocompute> --maker $<TARGET_FILE:tok_ids>)
   set_tests_properties(cli/engine_text PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli/measure_plain
+           COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/measure_plain.py
+                   --program $<TARGET_FILE:ecocompute> --maker $<TARGET_FILE:tok_ids>)
+  set_tests_properties(cli/measure_plain PROPERTIES LABELS cli TIMEOUT 300)
 endif()

@@ -127,8 +127,10 @@ struct eco_exp_ports {
     bool (*stop)(void *self);
     void (*progress)(void *self, const struct eco_exp_progress *p);
     void (*trial_done)(void *self); /* after each trial: keep the trace */
-    void *self;                     /* of the three above */
-    const char *journal;            /* path of run.jsonl; NULL: none */
+    /* Once, after the first warm-up: about how long all that is left takes. */
+    void (*estimate)(void *self, double left_s);
+    void *self;          /* of the four above */
+    const char *journal; /* path of run.jsonl; NULL: none */
 };
 
 /* A trial and what the report's struct has no place for. */
@@ -188,12 +190,17 @@ struct eco_exp_machine {
     const char *process_list; /* "pid 123 (4.1 GB), …"; NULL */
     bool shared;
     const char *source_name;
+    /* What an arm needs where the workload can say so exactly; NULL: from the model's shape. */
+    int (*need_bytes)(void *self, enum eco_precision p, double *bytes, struct eco_err *err);
+    void *self;
 };
 
 /**
- * Memory of every arm from the real shape plus 5 %, other processes, sharing. Returns the number
- * of checks (<= cap) in `out`; ECO_E_DEVICE through `err` and a negative count when one refuses
- * and `force` is false. `*contaminated`: a refusal was overruled.
+ * Memory of every arm from the real shape plus 5 %, other processes, sharing. What does not fit is
+ * refused with the bytes and with what would fit: a precision of this model, the largest model of
+ * its family, a size. Returns the number of checks (<= cap) in `out`; ECO_E_DEVICE through `err`
+ * and a negative count when one refuses and `force` is false. `*contaminated`: a refusal was
+ * overruled.
  */
 int eco_experiment_preflight(const struct eco_exp_plan *plan, const struct eco_model *model,
                              const struct eco_exp_machine *m, bool force, struct eco_arena *arena,

@@ -36,7 +36,7 @@ struct eco_experiment {
     bool repeated[ECO_EXP_MAX_ARMS * (ECO_ORDER_MAX_BLOCKS + 1)]; /* a throttled trial, once */
     bool partial, resumed;
     struct eco_exp_rest rest;
-    bool rested, looked;
+    bool rested, looked, estimated;
     struct eco_journal_quality quality[ECO_EXP_MAX_ARMS];
     int64_t start_ns; /* on the ports' clock: when the run was started, resumes taken out */
     struct eco_exp_watch watch;

@@ -285,6 +285,20 @@ static int warm_up(struct eco_experiment *x, struct eco_generator *w,
     return rc;
 }
 
+/* The first warm-up says how fast this is; the other trials take about what this one will. */
+static void estimate(struct eco_experiment *x, const struct eco_exp_trial *t, double each_s)
+{
+    bool prefills = x->plan.decode && !x->plan.unmetered;
+    double shortest = fmax(x->ports.meter.min_window_s, ECO_EXP_MIN_WINDOW_S) * WINDOW_MARGIN;
+    double trial_s = eco_exp_since_start_s(x) - t->start_s +
+                     enough(x, each_s, x->plan.iterations) * each_s + (prefills ? shortest : 0);
+    if (!x->estimated && x->ports.estimate) {
+        x->ports.estimate(x->ports.self,
+                          trial_s * (double)(eco_experiment_planned(x) - x->trial_count));
+    }
+    x->estimated = true;
+}
+
 static bool no_energy(const struct eco_exp_energy *e)
 {
     return isnan(e->v1_j) && isnan(e->integral_j) && isnan(e->counter_j);
@@ -298,6 +312,10 @@ int eco_exp_measure(struct eco_experiment *x, struct eco_generator *w, int slot,
     eco_exp_show(x, "warm-up", slot);
     int rc = warm_up(x, w, &did, err);
     *stopped = rc == 0 && (did.stopped || eco_exp_stop(x));
+    double each_s = did.seconds / did.iterations;
+    if (rc == 0 && !*stopped) {
+        estimate(x, t, each_s);
+    }
     if (rc == 0 && !*stopped && x->plan.decode && !x->plan.unmetered) {
         eco_exp_show(x, "prefill", slot);
         rc = prefill(x, w, t, stopped, err);
@@ -307,7 +325,6 @@ int eco_exp_measure(struct eco_experiment *x, struct eco_generator *w, int slot,
     }
     eco_exp_show(x, "window", slot);
     x->watch = (struct eco_exp_watch){.temp_c = (double)NAN};
-    double each_s = did.seconds / did.iterations;
     struct eco_workload_window what = {enough(x, each_s, x->plan.iterations), x->plan.tokens};
     rc = long_enough(x, w, what, each_s, &m, err);
     *stopped = rc == 0 && m.did.stopped;

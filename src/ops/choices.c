@@ -5,10 +5,25 @@
 
 #include <string.h>
 
+/* "NF4", or several with commas between. */
+static bool precisions(const char *words)
+{
+    for (const char *at = words;; at++) {
+        size_t len = strcspn(at, ",");
+        if (eco_precision_parse(at, len) == ECO_PREC_NONE) {
+            return false;
+        }
+        at += len;
+        if (!*at) {
+            return true;
+        }
+    }
+}
+
 const char *eco_choices_kind(const char *word)
 {
     struct eco_match match;
-    if (eco_precision_parse(word, strlen(word)) != ECO_PREC_NONE) {
+    if (precisions(word)) {
         return "@precision";
     }
     return eco_dataset_match_gpu(word, strlen(word), &match, NULL) == 0 ? "@gpu" : NULL;

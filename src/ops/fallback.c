@@ -43,6 +43,9 @@ static void fill_predicted(struct eco_fallback *f, struct eco_run_predicted *p, 
     p->n_rows = c->n_points;
     p->n_sessions = c->n_sessions;
     p->reason = f->estimate.reason;
+    if (c->basis == ECO_BASIS_UNAVAILABLE) {
+        return;
+    }
     if (!baseline) {
         p->delta_pct = rounded(&c->delta_pct);
         p->p_saves_frac = eco_step_round(c->p_saves, 4);
@@ -101,9 +104,36 @@ static void fill_run(struct eco_fallback *f, const struct eco_run_source *s, siz
     run->baseline_arm = 0;
 }
 
-int eco_fallback_prepare(struct eco_ctx *ctx, const struct eco_args_target *target,
-                         const char *precision, double batch, const struct eco_run_source *sources,
-                         size_t n_sources, struct eco_fallback *out, struct eco_err *err)
+/* The data set says nothing of this: `why`. */
+static void nothing_known(struct eco_fallback *f, const char *why)
+{
+    memset(&f->estimate, 0, sizeof(f->estimate));
+    memset(&f->answer, 0, sizeof(f->answer));
+    f->answer.precision = f->question.precision;
+    f->answer.engine = f->question.engine;
+    f->answer.change.basis = ECO_BASIS_UNAVAILABLE;
+    const char *text = eco_step_fmt(f->question.ctx, "none, since %s", why);
+    f->estimate.verdict = f->estimate.reason = text ? text : "none";
+}
+
+static int answer(struct eco_fallback *f, bool beside, struct eco_err *err)
+{
+    struct eco_question *q = &f->question;
+    struct eco_err why = {.message = ""};
+    int rc = eco_step_estimate(q, &f->estimate, &why);
+    rc = rc ? rc : eco_step_answer(q, q->precision, &f->answer, &why);
+    if (rc && beside && why.code == ECO_E_RANGE) {
+        nothing_known(f, why.message);
+        return 0;
+    }
+    if (rc && err) {
+        *err = why;
+    }
+    return rc;
+}
+
+static int prepare(struct eco_ctx *ctx, const struct eco_args_target *target, const char *precision,
+                   double batch, bool beside, struct eco_fallback *out, struct eco_err *err)
 {
     struct eco_question *q = &out->question;
     memset(&out->estimate, 0, sizeof(out->estimate));
@@ -120,12 +150,34 @@ int eco_fallback_prepare(struct eco_ctx *ctx, const struct eco_args_target *targ
     }
     q->batch = batch;
     q->context_tokens = q->prompt_tokens + q->gen_tokens;
-    rc = eco_step_estimate(q, &out->estimate, err);
-    rc = rc ? rc : eco_step_answer(q, q->precision, &out->answer, err);
+    return answer(out, beside, err);
+}
+
+static void fill(struct eco_fallback *f, const struct eco_run_source *sources, size_t n)
+{
+    fill_run(f, sources, n);
+    fill_arm(f, &f->arms[0], true);
+    fill_arm(f, &f->arms[1], false);
+}
+
+int eco_fallback_prepare(struct eco_ctx *ctx, const struct eco_args_target *target,
+                         const char *precision, double batch, const struct eco_run_source *sources,
+                         size_t n_sources, struct eco_fallback *out, struct eco_err *err)
+{
+    int rc = prepare(ctx, target, precision, batch, false, out, err);
     if (rc == 0) {
-        fill_run(out, sources, n_sources);
-        fill_arm(out, &out->arms[0], true);
-        fill_arm(out, &out->arms[1], false);
+        fill(out, sources, n_sources);
+    }
+    return rc;
+}
+
+int eco_fallback_beside(struct eco_ctx *ctx, const struct eco_args_target *target,
+                        const char *precision, double batch, const struct eco_run_source *sources,
+                        size_t n_sources, struct eco_fallback *out, struct eco_err *err)
+{
+    int rc = prepare(ctx, target, precision, batch, true, out, err);
+    if (rc == 0) {
+        fill(out, sources, n_sources);
     }
     return rc;
 }

@@ -20,5 +20,9 @@ struct eco_fallback {
 int eco_fallback_prepare(struct eco_ctx *ctx, const struct eco_args_target *target,
                          const char *precision, double batch, const struct eco_run_source *sources,
                          size_t n_sources, struct eco_fallback *out, struct eco_err *err);
+/** Beside a run: a model or a batch beyond the data set's is no error, the arms are unavailable. */
+int eco_fallback_beside(struct eco_ctx *ctx, const struct eco_args_target *target,
+                        const char *precision, double batch, const struct eco_run_source *sources,
+                        size_t n_sources, struct eco_fallback *out, struct eco_err *err);
 
 #endif

@@ -196,6 +196,19 @@ static const char *process_list(struct eco_measure *m, int64_t *count)
     return text;
 }
 
+/* What the embedded engine would take for an arm, by its own count. */
+static int builtin_need(void *self, enum eco_precision p, double *bytes, struct eco_err *err)
+{
+    const struct eco_measure *m = self;
+    struct eco_workload_arm arm = {.model = m->plan.model,
+                                   .precision = p,
+                                   .batch = m->plan.batch,
+                                   .prompt_tokens = m->plan.prompt_tokens,
+                                   .gen_tokens = m->plan.tokens,
+                                   .seed = m->plan.seed};
+    return eco_workload_builtin_need(&arm, bytes, err);
+}
+
 int eco_measure_preflight(struct eco_measure *m, struct eco_err *err)
 {
     struct eco_measure_all *all = m->all;
@@ -210,6 +223,11 @@ int eco_measure_preflight(struct eco_measure *m, struct eco_err *err)
     }
     for (size_t i = 0; i < all->source_count; i++) {
         machine.shared |= all->sources[i]->shared;
+    }
+    if (is(&m->plan, "builtin")) {
+        machine.memory_free_bytes = eco_workload_builtin_free_bytes();
+        machine.need_bytes = builtin_need;
+        machine.self = m;
     }
     int n = eco_experiment_preflight(&m->plan, &m->known->question.model, &machine,
                                      all->args->force, m->ctx->arena, m->checks,

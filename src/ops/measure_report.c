@@ -170,11 +170,14 @@ static void fill_derived(struct eco_measure *m, struct eco_run_arm *arms)
 {
     const char *none = m->all->why_none ? m->all->why_none : "no power source";
     const char *cpu = on_cpu(m) ? m->run.environment.cpu : NULL;
+    const char *joules =
+        m->known->answer.change.basis == ECO_BASIS_UNAVAILABLE
+            ? eco_step_fmt(m->ctx, "joules of the data set: %s", m->known->estimate.reason)
+            : eco_step_fmt(m->ctx, "joules are the data set's, for %s",
+                           m->run.gpu_name ? m->run.gpu_name : "the named card");
     const char *why =
-        cpu ? eco_step_fmt(m->ctx,
-                           "times were measured on the CPU (%s), energy was not (%s); joules are "
-                           "the data set's, for %s",
-                           cpu, none, m->run.gpu_name ? m->run.gpu_name : "the named card")
+        cpu ? eco_step_fmt(m->ctx, "times were measured on the CPU (%s), energy was not (%s); %s",
+                           cpu, none, joules ? joules : "")
             : eco_step_fmt(m->ctx, "times were measured here, energy was not (%s)", none);
     for (size_t i = 0; i < m->run.arm_count; i++) {
         struct eco_run_arm *arm = &arms[i];
@@ -348,7 +351,7 @@ static int put_crossover(struct files *f, struct eco_err *err)
     const struct eco_run_delta *d = &m->run.arms[1].delta;
     struct eco_chart_mark *mark = eco_arena_alloc(m->ctx->arena, sizeof(*mark));
     if (m->run.boundary != ECO_RUN_BOUNDARY_GPU_BOARD || isnan(d->pct) || m->plan.null_run ||
-        m->plan.unmetered) {
+        m->plan.unmetered || m->known->answer.change.basis == ECO_BASIS_UNAVAILABLE) {
         return 0;
     }
     int rc = mark ? eco_chart_data_crossover(&m->known->question, &m->known->answer, &c, err)

@@ -53,6 +53,11 @@ void eco_host_say(const char *line)
     }
 }
 
+void eco_host_tell(const char *line)
+{
+    fprintf(stderr, "%s%s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", line);
+}
+
 #define BAR_CELLS 20
 #define MIN_COLUMNS 40
 

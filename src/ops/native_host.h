@@ -16,6 +16,8 @@ struct eco_progress {
 void eco_host_progress_bar(const struct eco_progress *p);
 /** A line that stays, on standard error, when that is a terminal. */
 void eco_host_say(const char *line);
+/** A line that stays, on standard error whatever that is: what a log should have too. */
+void eco_host_tell(const char *line);
 /** One line that rewrites itself on standard error, when that is a terminal; NULL clears it. */
 void eco_host_progress(const char *line);
 

@@ -108,6 +108,24 @@ static void trial_done(void *self)
     }
 }
 
+/* The first condition's warm-up says how long all of them take. */
+static void say_estimate(void *self, double left_s)
+{
+    const struct eco_measure *m = self;
+    double all_s = left_s * (double)eco_measure_conditions(&m->all->plan);
+    char line[80];
+    if (m->plan.sweep.batch_count + m->plan.sweep.limit_count <
+        m->all->plan.sweep.batch_count + m->all->plan.sweep.limit_count) {
+        return; /* not the first */
+    }
+    if (all_s < 90) {
+        snprintf(line, sizeof(line), "takes about %.0f s", ceil(all_s));
+    } else {
+        snprintf(line, sizeof(line), "takes about %.0f min", ceil(all_s / 60));
+    }
+    eco_host_tell(line);
+}
+
 static int open_workload(struct eco_measure *m, struct eco_err *err)
 {
     const char *w = m->plan.workload, *text = strchr(w, ':'), *visible = m->all->visible;
@@ -138,6 +156,7 @@ static int open_run(struct eco_measure *m, struct eco_err *err)
     struct eco_exp_ports ports = {.stop = stop,
                                   .progress = progress,
                                   .trial_done = trial_done,
+                                  .estimate = say_estimate,
                                   .self = m,
                                   .journal = m->journal};
     int rc = 0;
@@ -233,8 +252,8 @@ static int look_up(struct eco_measure *m, struct eco_err *err)
     for (int i = 1; rc == 0 && i < arms; i++) {
         /* a null run asks the data set nothing; its baseline is known by any quantized arm */
         enum eco_precision other = m->plan.null_run ? ECO_PREC_NF4 : m->plan.arms[i];
-        rc = eco_fallback_prepare(m->ctx, &all->args->target, eco_precision_name(other),
-                                  m->plan.batch, all->rows, all->row_count, &f[i], err);
+        rc = eco_fallback_beside(m->ctx, &all->args->target, eco_precision_name(other),
+                                 m->plan.batch, all->rows, all->row_count, &f[i], err);
         m->derived[i] = f[i].arms[1];
     }
     if (rc == 0) {
@@ -244,11 +263,27 @@ static int look_up(struct eco_measure *m, struct eco_err *err)
     return rc;
 }
 
+/* A model has as many positions as it was made for, prompt and generated tokens together. */
+static int check_positions(const struct eco_measure *m, struct eco_err *err)
+{
+    const struct eco_model *model = &m->known->question.model;
+    int most = model->max_context - m->plan.prompt_tokens;
+    if (model->max_context <= 0 || m->plan.tokens <= most) {
+        return 0;
+    }
+    return eco_err_set(err, ECO_E_RANGE, "gen_tokens",
+                       "'gen_tokens' must be up to %d, not %d: %.80s has %d positions, and the "
+                       "prompt takes %d",
+                       most, m->plan.tokens, model->name, model->max_context,
+                       m->plan.prompt_tokens);
+}
+
 /* A sweep goes on where one condition cannot be: it is told, with its reason. */
 static int prepare(struct eco_measure *m, size_t i, bool *skip, struct eco_err *err)
 {
     struct eco_err why = {.message = ""};
     int rc = look_up(m, err);
+    rc = rc ? rc : check_positions(m, err);
     rc = rc ? rc : eco_measure_set(m, err);
     if (rc) {
         return rc;
@@ -266,25 +301,44 @@ static int prepare(struct eco_measure *m, size_t i, bool *skip, struct eco_err *
     return rc ? rc : m->resumed ? 0 : make_folder(m, err);
 }
 
-/* How long it will take, before anything starts. */
+/* What is done with the number of blocks that was asked for. */
+static int say_blocks(const struct eco_exp_plan *p, int64_t asked, char *line, size_t cap)
+{
+    if (p->blocks > asked) {
+        return snprintf(line, cap, " (%d and not %lld, so that each is equally often first)",
+                        p->blocks, (long long)asked);
+    }
+    if (p->blocks % p->arm_count) {
+        return snprintf(line, cap, " (no multiple of %d: not each is equally often first)",
+                        p->arm_count);
+    }
+    return 0;
+}
+
+/* What will be done and how long it takes at least, before anything starts. */
 static void say_duration(const struct eco_measure *m)
 {
     const struct eco_measure_all *all = m->all;
     double least_s = eco_measure_least_s(&all->plan, ECO_EXP_MIN_WINDOW_S) *
                      (double)eco_measure_conditions(&all->plan);
-    char line[200];
+    char line[320];
     int trials = all->plan.arm_count * (all->plan.blocks + !all->plan.unmetered);
     int steps = (int)eco_measure_conditions(&all->plan);
-    int n = snprintf(line, sizeof(line), "%d precisions in %d blocks: %d trials",
-                     all->plan.arm_count, all->plan.blocks, trials * steps);
+    int n = snprintf(line, sizeof(line), "%d precisions in %d block%s", all->plan.arm_count,
+                     all->plan.blocks, all->plan.blocks == 1 ? "" : "s");
+    if (!all->args->resume) {
+        n += say_blocks(&all->plan, all->args->blocks, line + n, sizeof(line) - (size_t)n);
+    }
+    n += snprintf(line + n, sizeof(line) - (size_t)n, ": %d trials", trials * steps);
     if (least_s > 0) {
         n += snprintf(line + n, sizeof(line) - (size_t)n, ", at least %.0f min and loading on top",
                       ceil(least_s / 60));
     }
+    n += snprintf(line + n, sizeof(line) - (size_t)n, "; how long is said after the first warm-up");
     if (!all->plan.quick) {
         snprintf(line + n, sizeof(line) - (size_t)n, " (--quick is shorter)");
     }
-    eco_host_say(line);
+    eco_host_tell(line);
 }
 
 static int condition(struct eco_measure_all *all, size_t i, struct eco_measure *m,

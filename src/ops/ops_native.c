@@ -1,4 +1,5 @@
 /* The operations that touch the machine: probe power sources, measure, write reports. */
+#include "args.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "chart_data.h"
@@ -85,12 +86,70 @@ static int write_reports(struct eco_ctx *ctx, struct eco_fallback *f, const char
     return rc;
 }
 
+#define AT(member) offsetof(struct eco_args_measure, member)
+
+/* Given, although it is about generating tokens, and nothing was asked to. NULL: nothing. */
+static const char *stray(const struct eco_args_measure *a)
+{
+    return a->url               ? "url"
+           : a->served_model    ? "served_model"
+           : a->key_env         ? "key_env"
+           : a->power_limits.n  ? "power_limits"
+           : a->lock_clocks > 0 ? "lock_clocks"
+           : a->corpus          ? "corpus"
+           : a->null            ? "null"
+           : a->batch.n > 1     ? "batch"
+                                : NULL;
+}
+
+/* What changes nothing of the data set's answer is said; what asks for more than it is refused. */
+static int check_no_workload(struct eco_ctx *ctx, const struct eco_args_measure *a,
+                             struct eco_err *err)
+{
+    static const struct {
+        size_t at;
+        const char *name;
+    } unused[] = {{AT(source), "source"},         {AT(device), "device"},
+                  {AT(profile), "profile"},       {AT(blocks), "blocks"},
+                  {AT(iterations), "iterations"}, {AT(gen_tokens), "gen_tokens"},
+                  {AT(quick), "quick"},           {AT(seed), "seed"}};
+    const char *needs = "a workload: worker:COMMAND, openai or builtin (--workload)";
+    const char *name = stray(a), *list = "";
+    if (a->precision && strchr(a->precision, ',')) {
+        return eco_err_set(err, ECO_E_INVALID, "precision",
+                           "'precision' %.60s is a list, and a list needs %s", a->precision, needs);
+    }
+    if (name) {
+        return eco_err_set(err, ECO_E_INVALID, name, "'%s'%s needs %s", name,
+                           a->batch.n > 1 ? " of several values" : "", needs);
+    }
+    if (a->source && strncmp(a->source, "sim:", 4) == 0) {
+        return eco_err_set(err, ECO_E_INVALID, "source",
+                           "'%.60s' is a simulation: there is nothing to measure", a->source);
+    }
+    int rc = a->source ? eco_power_check_name(a->source, err) : 0;
+    for (size_t i = 0; rc == 0 && list && i < ECO_COUNT(unused); i++) {
+        if (eco_args_have(eco_op_find("measure"), a, unused[i].at)) {
+            list = eco_step_fmt(ctx, "%s%s%s", list, list[0] ? ", " : "", unused[i].name);
+        }
+    }
+    if (rc == 0 && list && list[0] && ctx->warnings) {
+        eco_buf_printf(ctx->warnings, "not used, since nothing generates tokens (--workload): %s\n",
+                       list);
+    }
+    return rc;
+}
+
 int eco_run_measure(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
 {
     const struct eco_args_measure *a = args;
     struct eco_res_measure *out = result;
     if (a->resume || eco_measure_workload(a)) {
         return eco_measure_here(ctx, a, out, err);
+    }
+    int rc = check_no_workload(ctx, a, err);
+    if (rc) {
+        return rc;
     }
     struct eco_run_source *s = eco_arena_array(ctx->arena, MAX_SOURCES, sizeof(*s));
     struct eco_fallback *f = eco_arena_alloc(ctx->arena, sizeof(*f));
@@ -101,8 +160,8 @@ int eco_run_measure(struct eco_ctx *ctx, const void *args, void *result, struct 
                                       .sysfs = a->sysfs,
                                       .visible_devices = ctx->visible_devices};
     size_t n = eco_power_probe_all(&roots, ctx->arena, s, MAX_SOURCES);
-    int rc = eco_fallback_prepare(ctx, &a->target, a->precision, a->batch.n ? a->batch.v[0] : 1, s,
-                                  n, f, err);
+    rc = eco_fallback_prepare(ctx, &a->target, a->precision, a->batch.n ? a->batch.v[0] : 1, s, n,
+                              f, err);
     if (rc) {
         return rc;
     }

@@ -121,6 +121,10 @@ struct eco_power_source *eco_power_at(const struct eco_power_set *set, size_t i)
  */
 size_t eco_power_choose(struct eco_power_set *set, const char *name, struct eco_power_source **out,
                         size_t cap, struct eco_err *err);
+/** "nvml, amd, …, exec:COMMAND, csv:FILE or ptd:FILE": what `name` and `extra` may be. */
+const char *eco_power_names(char *out, size_t cap);
+/** 0 for the name of a backend or of a meter ("exec:…"); ECO_E_UNKNOWN_NAME with all names. */
+int eco_power_check_name(const char *name, struct eco_err *err);
 /** Fills a report's row; strings are borrowed from the set. `used`: status "used". */
 void eco_power_describe(const struct eco_power_source *s, bool used, struct eco_run_source *out);
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,18 +26,53 @@ static const struct eco_power_backend *const extras[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static int open_extra(struct eco_power_set *set, const char *extra, struct eco_err *err)
+const char *eco_power_names(char *out, size_t cap)
 {
-    size_t scheme = strcspn(extra, ":");
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < COUNT(backends) && n < cap; i++) {
+        n += (size_t)snprintf(out + n, cap - n, "%s, ", backends[i]->name);
+    }
+    if (n < cap) {
+        snprintf(out + n, cap - n, "exec:COMMAND, csv:FILE or ptd:FILE");
+    }
+    return out;
+}
+
+static int unknown(const char *name, struct eco_err *err)
+{
+    char names[120];
+    return eco_err_set(err, ECO_E_UNKNOWN_NAME, "source", "unknown source '%.60s': %s", name,
+                       eco_power_names(names, sizeof(names)));
+}
+
+/* "scheme:argument" of one of the extras. */
+static const struct eco_power_backend *find_extra(const char *text)
+{
+    size_t scheme = strcspn(text, ":");
     for (size_t i = 0; i < COUNT(extras); i++) {
-        if (strlen(extras[i]->name) == scheme && memcmp(extras[i]->name, extra, scheme) == 0 &&
-            extra[scheme] == ':' && extra[scheme + 1]) {
-            return extras[i]->find(set, extra + scheme + 1, err);
+        if (strlen(extras[i]->name) == scheme && memcmp(extras[i]->name, text, scheme) == 0 &&
+            text[scheme] == ':' && text[scheme + 1]) {
+            return extras[i];
         }
     }
-    return eco_err_set(err, ECO_E_UNKNOWN_NAME, "source",
-                       "unknown source '%.80s': exec:COMMAND, csv:FILE, ptd:FILE or sim:WAVE",
-                       extra);
+    return NULL;
+}
+
+int eco_power_check_name(const char *name, struct eco_err *err)
+{
+    for (size_t i = 0; i < COUNT(backends); i++) {
+        if (strcmp(backends[i]->name, name) == 0) {
+            return 0;
+        }
+    }
+    return find_extra(name) ? 0 : unknown(name, err);
+}
+
+static int open_extra(struct eco_power_set *set, const char *extra, struct eco_err *err)
+{
+    const struct eco_power_backend *b = find_extra(extra);
+    return b ? b->find(set, extra + strlen(b->name) + 1, err) : unknown(extra, err);
 }
 
 /* Median of a few reads: what a sample costs. */
@@ -303,8 +339,7 @@ static void refuse(const struct eco_power_set *set, const char *name, struct eco
         }
     }
     if (name && !is_known(set, name)) {
-        eco_err_set(err, ECO_E_UNKNOWN_NAME, "source",
-                    "unknown source '%.40s': 'ecocompute doctor' lists them", name);
+        unknown(name, err);
     } else if (first) {
         eco_err_set(err, ECO_E_DEVICE, "source", "no power source: %s%s%s: %s", first->name,
                     first->device[0] ? " " : "", first->device, first->reason);

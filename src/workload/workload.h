@@ -112,6 +112,10 @@ int eco_workload_open_worker(const struct eco_worker_options *o, struct eco_gene
 /** The embedded engine. A model that is no path gets synthetic weights in its exact shape. */
 int eco_workload_open_builtin(const struct eco_workload_hooks *hooks, struct eco_generator **out,
                               struct eco_err *err);
+/** Bytes that it would take for this arm; loads nothing. */
+int eco_workload_builtin_need(const struct eco_workload_arm *arm, double *bytes,
+                              struct eco_err *err);
+double eco_workload_builtin_free_bytes(void); /* memory it could take; NAN: not known */
 
 /** How to reach an OpenAI-compatible server; strings borrowed. Lists: see workload/arm_list.h. */
 struct eco_workload_openai {

@@ -1,6 +1,7 @@
 /* The embedded engine as a workload: the same steps, in this process. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/cpus.h"
 #include "engine/engine.h"
 #include "workload/workload.h"
 
@@ -89,6 +90,28 @@ static int builtin_load(struct eco_generator *base, const struct eco_workload_ar
         .packages = b->packages,
         .package_count = 2};
     return 0;
+}
+
+double eco_workload_builtin_free_bytes(void)
+{
+    uint64_t have = eco_engine_memory_free();
+    return have ? (double)have : (double)NAN;
+}
+
+int eco_workload_builtin_need(const struct eco_workload_arm *arm, double *bytes,
+                              struct eco_err *err)
+{
+    char model[MAX_PATH];
+    uint64_t need = 0;
+    struct eco_engine_options o = {.model = model,
+                                   .precision = arm->precision,
+                                   .batch = arm->batch,
+                                   .context_tokens = arm->prompt_tokens + arm->gen_tokens,
+                                   .seed = arm->seed};
+    int rc = model_text(arm->model, model, err);
+    rc = rc ? rc : eco_engine_need(&o, &need, err);
+    *bytes = (double)need;
+    return rc;
 }
 
 static int on_step(void *ctx, const int *ids, int batch, int index)

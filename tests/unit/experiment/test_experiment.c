@@ -495,24 +495,33 @@ static void test_plans_that_cannot_be(void **state)
     eco_experiment_free(NULL);
 }
 
+/* A model of 7 billion parameters. */
+static struct eco_model seven(void)
+{
+    return (struct eco_model){.name = "seven",
+                              .params_b = 7,
+                              .params_total = 7000000000u,
+                              .params_active = 6900000000u,
+                              .params_embedding = 100000000u,
+                              .params_linear = 6900000000u,
+                              .layers = 32,
+                              .hidden = 4096,
+                              .n_heads = 32,
+                              .n_kv_heads = 32,
+                              .head_dim = 128,
+                              .intermediate = 11008,
+                              .vocab = 32000,
+                              .tied = true};
+}
+
 static void test_preflight(void **state)
 {
     struct eco_exp_plan p = plan_of(2, 4);
-    struct eco_model m = {.name = "seven",
-                          .params_b = 7,
-                          .params_total = 7000000000u,
-                          .params_active = 6900000000u,
-                          .params_embedding = 100000000u,
-                          .params_linear = 6900000000u,
-                          .layers = 32,
-                          .hidden = 4096,
-                          .n_heads = 32,
-                          .n_kv_heads = 32,
-                          .head_dim = 128,
-                          .intermediate = 11008,
-                          .vocab = 32000,
-                          .tied = true};
-    struct eco_exp_machine machine = {24e9, 24e9, 0, NULL, false, "nvml"};
+    struct eco_model m = seven();
+    struct eco_exp_machine machine = {.memory_free_bytes = 24e9,
+                                      .memory_total_bytes = 24e9,
+                                      .other_processes = 0,
+                                      .source_name = "nvml"};
     struct eco_run_check c[8];
     struct eco_arena arena;
     struct eco_err err = {0};
@@ -544,6 +553,40 @@ static void test_preflight(void **state)
     assert_int_equal(
         eco_experiment_preflight(&p, &m, &machine, false, &arena, c, 8, &contaminated, &err),
         ECO_E_DEVICE);
+    eco_arena_done(&arena);
+}
+
+/* A refusal for memory names what fits: a precision of the model, one of its family, a size. */
+static void test_preflight_names_what_fits(void **state)
+{
+    struct eco_exp_plan p = plan_of(2, 4);
+    struct eco_model m = seven();
+    struct eco_exp_machine machine = {
+        .memory_free_bytes = 12e9, .memory_total_bytes = 24e9, .other_processes = 0};
+    struct eco_run_check c[8];
+    struct eco_arena arena;
+    struct eco_err err = {0};
+    bool contaminated = false;
+    (void)state;
+    eco_arena_init(&arena, 0);
+    assert_int_equal(
+        eco_experiment_preflight(&p, &m, &machine, false, &arena, c, 8, &contaminated, &err),
+        ECO_E_DEVICE);
+    /* a precision of it that fits, and a size; 7 B in 8 bits is 7 GB and some */
+    assert_non_null(strstr(err.message, "; it in INT8-MIXED (8."));
+    assert_non_null(strstr(err.message, " GB), about 5.5 B parameters would fit"));
+    strcpy(m.name, "Qwen/Qwen2.5-7B-Instruct");
+    assert_int_equal(
+        eco_experiment_preflight(&p, &m, &machine, false, &arena, c, 8, &contaminated, &err),
+        ECO_E_DEVICE);
+    /* 3.1 B of the same family in 16 bits: 6.2 GB */
+    assert_non_null(strstr(err.message, ", Qwen/Qwen2.5-3B"));
+    machine.memory_free_bytes = 2.5e9; /* not one precision of it: none is named */
+    assert_int_equal(
+        eco_experiment_preflight(&p, &m, &machine, false, &arena, c, 8, &contaminated, &err),
+        ECO_E_DEVICE);
+    assert_null(strstr(err.message, "it in "));
+    assert_non_null(strstr(err.message, " free; Qwen/Qwen2.5-0.5B, about 1.1 B"));
     eco_arena_done(&arena);
 }
 
@@ -580,6 +623,7 @@ int main(void)
         cmocka_unit_test(test_a_full_disk_is_an_error),
         cmocka_unit_test(test_plans_that_cannot_be),
         cmocka_unit_test(test_preflight),
+        cmocka_unit_test(test_preflight_names_what_fits),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
