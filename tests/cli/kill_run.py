@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""kill -9 at random points: kill_run.py --program P --nvml LIB [--points N] [--seed S].
+"""kill -9 at random points: kill_run.py --program P --nvml LIB [--clock LIB] [--points N] [--seed S].
 
 Each point is a run of its own against the fake NVML, all at once (they mostly sleep): the program or
 its worker is killed at a random moment, then the run is resumed. No finished trial may be lost, and
-the report must be that of an undisturbed run in all but times.
+the report must be that of an undisturbed run in all but times. With --clock (tests/fake/fast_clock.c)
+the program and its worker live four times as fast as the machine: they sleep less, and do the same.
 """
 import argparse
 import json
@@ -19,6 +20,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRIALS = 6
+LASTS_S = 95.0 # an undisturbed run, on its own clock
+FASTER = 4
 TOKEN_S = 0.008
 # what a clock or a sensor says; everything else must agree to the letter
 SCATTER = {"total_energy_joules", "energy_per_token_mj", "fp16_energy_per_token_mj", "mean_mj",
@@ -44,6 +47,8 @@ class Run:
             "phase NF4 200\nphases %s\n" % phases, encoding="utf-8")
         self.env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
                     "ECO_FAKE_NVML": str(folder / "script")}
+        if args.clock:
+            self.env.update(LD_PRELOAD=str(args.clock), ECO_FAST_CLOCK=str(FASTER))
         self.worker = "worker:exec /usr/bin/python3 %s --token-s %g --phases %s" % (
             ROOT / "tests/unit/workload/fake_worker.py", TOKEN_S, phases)
 
@@ -140,9 +145,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True)
     parser.add_argument("--nvml", required=True)
-    parser.add_argument("--points", type=int, default=10)
+    parser.add_argument("--clock", type=pathlib.Path)
+    parser.add_argument("--points", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    lasts_s = LASTS_S / (FASTER if args.clock else 1)
     rng = random.Random(args.seed)
     wrong = []
     with tempfile.TemporaryDirectory(prefix="ecocompute-kill-") as folder:
@@ -150,7 +157,7 @@ def main():
         whole = Run(args, root / "whole")
         runs = [Run(args, root / ("run%d" % i)) for i in range(args.points)]
         threads = [threading.Thread(target=disturbed,
-                                    args=(run, rng.uniform(0, 95), i % 2 == 1, wrong))
+                                    args=(run, rng.uniform(0, lasts_s), i % 2 == 1, wrong))
                    for i, run in enumerate(runs)]
         for thread in threads:
             thread.start()

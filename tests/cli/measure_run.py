@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""A whole measured run, interrupted in every way: measure_run.py --program P --nvml LIB.
+"""A whole measured run, interrupted in every way: measure_run.py --program P --nvml LIB [--clock LIB].
 
 A fake NVML draws what a fake worker says it is doing. The run is ended by Ctrl-C, by kill -9 of the
 program, by kill -9 of the worker, and resumed each time. No finished trial may be lost, and the
-report must give the energies that were put in.
+report must give the energies that were put in. With --clock (tests/fake/fast_clock.c) the program and
+its worker live four times as fast as the machine.
 """
 import argparse
 import json
@@ -36,6 +37,9 @@ class Run:
             "phase NF4 200\nphases %s\n" % self.phases, encoding="utf-8")
         self.env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
                     "ECO_FAKE_NVML": str(folder / "script")}
+        self.faster = 4 if args.clock else 1
+        if args.clock:
+            self.env.update(LD_PRELOAD=str(args.clock), ECO_FAST_CLOCK=str(self.faster))
 
     def lines(self, kind):
         journal = self.folder / "out" / "run.jsonl"
@@ -62,7 +66,7 @@ class Run:
                 return
             if process.poll() is not None:
                 fail("ended early: %s" % process.communicate()[1])
-            time.sleep(0.1)
+            time.sleep(0.1 / self.faster)
         fail("no trial in two minutes")
 
 
@@ -134,6 +138,7 @@ def main():
     parser = argparse.ArgumentParser(description="one measured run, interrupted and resumed")
     parser.add_argument("--program", required=True)
     parser.add_argument("--nvml", required=True)
+    parser.add_argument("--clock", type=pathlib.Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ecocompute-") as folder:
         run = Run(args, pathlib.Path(folder))
@@ -147,7 +152,7 @@ def main():
         kept = run.lines("trial")
         second = run.start("--resume", "out")
         run.wait_trials(second, len(kept) + 1)
-        time.sleep(1)
+        time.sleep(1 / run.faster)
         second.kill()
         second.wait()
         third = run.start("--resume", "out")

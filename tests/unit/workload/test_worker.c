@@ -132,8 +132,8 @@ static void test_steady_state_and_means(void **state)
     assert_int_equal(r.iterations, 5);
     assert_int_equal(r.tokens, 40);
     assert_int_equal(r.decode_tokens, 37);
-    /* four of the five iterations: at least what they sleep, and less than the window took */
-    assert_true(r.seconds >= 4 * 16 * 0.004 && r.seconds < whole_s);
+    /* four of the five iterations: less than the window took; a late reader sees less of them */
+    assert_true(r.seconds > 0.5 * 4 * 16 * 0.005 && r.seconds < whole_s);
     eco_workload_close(w);
     /* a worker that gives a mean and no intervals: no percentiles */
     assert_int_equal(open_with(FAKE "--mode tpot", 10, &w, &err), 0);
