@@ -12,6 +12,17 @@
 #define CURVE_LO_B 0.3
 #define CURVE_HI_B 100.0
 
+static const char *chinese(const char *english)
+{
+    return eco_word(ECO_LANG_ZH, english);
+}
+
+const struct eco_chart_look *eco_chart_data_look(const struct eco_ctx *ctx)
+{
+    static const struct eco_chart_look zh = {.word = chinese};
+    return ctx->lang == ECO_LANG_ZH ? &zh : NULL;
+}
+
 static int no_memory(struct eco_err *err)
 {
     return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
@@ -73,7 +84,8 @@ static int add_marks(struct eco_question *q, const struct eco_answer *a,
         if (eco_dataset_row(i, &r) && on_chart(q, a, &r)) {
             marks[n++] = (struct eco_chart_mark){
                 exact_size(&r), r.delta_pct, r.n_trials,
-                eco_step_fmt(q->ctx, "%s, %s, n=%d, %s", r.gpu, r.model, r.n_trials, r.session)};
+                eco_step_fmt(q->ctx, "%s, %s, n=%d, %s, %s", r.gpu, r.model, r.n_trials,
+                             eco_word(q->ctx->lang, "measured"), r.session)};
         }
     }
     out->marks = marks;
@@ -102,6 +114,7 @@ int eco_chart_data_crossover(struct eco_question *q, const struct eco_answer *a,
     out->point_label = q->known_model
                            ? eco_arena_strdup(q->ctx->arena, q->model.name, strlen(q->model.name))
                            : eco_step_fmt(q->ctx, "%.3g B", q->model.params_b);
+    out->point_basis = eco_word(q->ctx->lang, eco_basis_name(c->basis));
     int rc = add_curve(q, a, out, err);
     return rc ? rc : add_marks(q, a, out, err);
 }

@@ -9,4 +9,7 @@
 int eco_chart_data_crossover(struct eco_question *q, const struct eco_answer *a,
                              struct eco_chart_crossover *out, struct eco_err *err);
 
+/** How charts look in the language of a context: as wide as usual, its words. */
+const struct eco_chart_look *eco_chart_data_look(const struct eco_ctx *ctx);
+
 #endif

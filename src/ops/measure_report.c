@@ -7,6 +7,7 @@
 #include "report/chart_svg.h"
 #include "report/report.h"
 #include "runs.h"
+#include "texts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -319,10 +320,10 @@ static int put_power(struct files *f, struct eco_err *err)
         const struct eco_run_phase *p = &m->run.phases[i];
         if (p->start_s >= t[0]) { /* windows before a resume have no samples here */
             windows[shown++] = (struct eco_chart_window){
-                p->start_s, p->end_s, eco_precision_name(m->run.arms[p->arm].precision)};
+                p->start_s, p->end_s, eco_precision_name(m->run.arms[p->arm].precision), NULL};
         }
     }
-    struct eco_chart_power c = {.title = "Power over time",
+    struct eco_chart_power c = {.title = eco_word(m->ctx->lang, "Power over time"),
                                 .subtitle = m->run.gpu_name,
                                 .source = m->run.measurement_source,
                                 .t_s = t,
@@ -334,7 +335,7 @@ static int put_power(struct files *f, struct eco_err *err)
     if (n < 2) {
         return 0; /* nothing sampled in this session: a resumed run that was complete */
     }
-    int rc = eco_chart_svg_power(&c, &b, err);
+    int rc = eco_chart_svg_power(&c, eco_chart_data_look(f->m->ctx), &b, err);
     if (rc) {
         eco_buf_done(&b);
         return rc;
@@ -360,9 +361,10 @@ static int put_crossover(struct files *f, struct eco_err *err)
         c.point_pct = d->pct;
         c.point_lo_pct = isnan(d->lo95_pct) ? d->pct : d->lo95_pct;
         c.point_hi_pct = isnan(d->hi95_pct) ? d->pct : d->hi95_pct;
-        c.point_label = eco_step_fmt(m->ctx, "%s, measured here, n=%d", m->run.model.name, d->n);
+        c.point_label = eco_step_fmt(m->ctx, TX(m->ctx, chart_here), m->run.model.name, d->n);
         c.point_n = d->n;
-        rc = eco_chart_svg_crossover(&c, &b, err);
+        c.point_basis = eco_word(m->ctx->lang, "measured");
+        rc = eco_chart_svg_crossover(&c, eco_chart_data_look(f->m->ctx), &b, err);
     }
     if (rc) {
         eco_buf_done(&b);

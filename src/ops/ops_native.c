@@ -70,7 +70,7 @@ static int write_reports(struct eco_ctx *ctx, struct eco_fallback *f, const char
     int rc = files ? eco_report_build(&f->run, 1, &report, err) : no_memory(err);
     rc = rc ? rc : eco_report_markdown(report.data, report.len, &summary, err);
     rc = rc ? rc : eco_chart_data_crossover(&f->question, &f->answer, &c, err);
-    rc = rc ? rc : eco_chart_svg_crossover(&c, &chart, err);
+    rc = rc ? rc : eco_chart_svg_crossover(&c, eco_chart_data_look(ctx), &chart, err);
     rc = rc ? rc : eco_file_mkdirs(dir, err);
     rc = rc ? rc : none_there(ctx, dir, force, err);
     rc = rc ? rc : write_out(ctx, dir, "energy.json", &report, force, files, &n, err);

@@ -4,6 +4,7 @@
  */
 #include "args.h"
 #include "base/num.h"
+#include "chart_data.h"
 #include "dataset/dataset.h"
 #include "dataset/predictor_default.h"
 #include "eco_optimize.h"
@@ -533,23 +534,27 @@ static int fill_chart(struct eco_question *q, const struct search *s, struct eco
             continue;
         }
         struct eco_optimize_label l = s->table.label[i];
+        const char *label =
+            eco_step_fmt(q->ctx, TX(q->ctx, chart_candidate), s->cards[l.card].gpu->name,
+                         eco_precision_name(s->arms[l.precision].precision),
+                         s->setup.batches[l.batch], s->setup.contexts[l.context]);
+        double ms = s->table.value[ECO_OPTIMIZE_LATENCY][i] * 1e3;
         items[kept++] = (struct eco_chart_candidate){
             .x = energy,
-            .y = s->table.value[ECO_OPTIMIZE_LATENCY][i] * 1e3,
-            .label =
-                eco_step_fmt(q->ctx, "%s, %s, batch %g, context %g", s->cards[l.card].gpu->name,
-                             eco_precision_name(s->arms[l.precision].precision),
-                             s->setup.batches[l.batch], s->setup.contexts[l.context]),
+            .y = ms,
+            .label = label,
+            .detail = eco_step_fmt(q->ctx, TX(q->ctx, chart_candidate_detail), label,
+                                   eco_step_round(energy, 3), eco_step_round(ms, 3)),
             .front = front[i],
             .feasible = s->table.value[ECO_OPTIMIZE_ROOM][i] <= 1.0,
             .best = best};
     }
     *chart = (struct eco_chart_pareto){
         .title = eco_step_fmt(q->ctx, TX(q->ctx, chart_pareto_title), q->model.name),
-        .subtitle = "energy against time per token; the line is what nothing beats in both",
-        .source = "modelled from measured pairs; GPU board power",
-        .x_label = "J per 1000 tokens",
-        .y_label = "ms per token",
+        .subtitle = TX(q->ctx, chart_pareto_subtitle),
+        .source = TX(q->ctx, chart_pareto_source),
+        .x_label = TX(q->ctx, chart_pareto_x),
+        .y_label = TX(q->ctx, chart_pareto_y),
         .items = items,
         .count = kept};
     out->chart = chart;
@@ -567,7 +572,7 @@ static int write_svg(struct eco_ctx *ctx, const struct eco_args_optimize *a,
                            "there is no chart of the published optimizer's answer");
     }
     struct eco_buf b = ECO_BUF_INIT;
-    int rc = eco_chart_svg_pareto(out->chart, &b, err);
+    int rc = eco_chart_svg_pareto(out->chart, eco_chart_data_look(ctx), &b, err);
     rc = rc ? rc : ctx->write_file(a->svg, eco_buf_str(&b), b.len, a->force, err);
     eco_buf_done(&b);
     return rc;

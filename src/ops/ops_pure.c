@@ -128,7 +128,7 @@ static int write_svg(struct eco_ctx *ctx, const struct eco_args_estimate *a,
                            "of the published calibration");
     }
     struct eco_buf b = ECO_BUF_INIT;
-    int rc = eco_chart_svg_crossover(out->chart, &b, err);
+    int rc = eco_chart_svg_crossover(out->chart, eco_chart_data_look(ctx), &b, err);
     rc = rc ? rc : ctx->write_file(a->svg, eco_buf_str(&b), b.len, a->force, err);
     eco_buf_done(&b);
     return rc;

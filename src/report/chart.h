@@ -8,6 +8,15 @@
 #include "eco_types.h"
 
 #define ECO_CHART_MAX_POINTS 4096 /* of one series; more is ECO_E_TOO_LARGE */
+#define ECO_CHART_MIN_PX 280
+#define ECO_CHART_MAX_PX 1600
+
+/* How a chart is laid out and worded; NULL or all zero: 760 pixels, English. */
+struct eco_chart_look {
+    double width_px; /* ECO_CHART_MIN_PX to ECO_CHART_MAX_PX; 0: 760 */
+    const char *(*word)(
+        const char *english); /* a phrase in the reader's language; NULL: as it is */
+};
 
 /* The predicted curve at one size. */
 struct eco_chart_curve {
@@ -37,6 +46,7 @@ struct eco_chart_crossover {
     const struct eco_chart_mark *yours;                    /* measured elsewhere, laid over */
     size_t yours_count;
     int point_n; /* trials behind the point, where it was measured: 1 is drawn hollow; 0: asked */
+    const char *point_basis; /* how it is known: "interpolated"; NULL: not said */
 };
 
 /* Measured pairs of one card and precision, by rising size; neighbours are joined by a line. */
@@ -74,6 +84,7 @@ struct eco_chart_candidate {
     double x, y;
     const char *label;
     bool front, feasible, best; /* best: the star */
+    const char *detail;         /* what a reader of the point is told; NULL: the label */
 };
 
 struct eco_chart_pareto {
@@ -85,7 +96,8 @@ struct eco_chart_pareto {
 /* Power over time with shaded windows. */
 struct eco_chart_window {
     double start_s, end_s;
-    const char *label; /* "NF4 #2" */
+    const char *label;  /* "NF4 #2" */
+    const char *detail; /* what a reader of the window is told; NULL: the label */
 };
 
 struct eco_chart_power {

@@ -1,24 +1,22 @@
 /* Bars, Pareto front and power trace as SVG; the crossover chart has a file of its own. */
 #include "chart_svg.h"
 #include "chart_scale.h"
+#include "chart_sheet.h"
 #include "svg.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define WIDTH 760.0
-
-static int finish(struct eco_buf *out, struct eco_err *err)
-{
-    return eco_buf_ok(out) ? 0 : eco_err_set(err, ECO_E_NO_MEMORY, NULL, "out of memory");
-}
-
 /* ---- bars ----------------------------------------------------------------------------------- */
 
-#define BAR_PITCH 38.0
-#define BAR_TOP 78.0
 #define LABEL_COLUMNS 28.0
+
+struct bars {
+    struct eco_chart_sheet sheet;
+    const struct eco_chart_bars *c;
+    double left, top, pitch, thick, scale;
+};
 
 static int bars_range(const struct eco_chart_bars *c, double *hi, double *label_px,
                       struct eco_err *err)
@@ -41,60 +39,98 @@ static int bars_range(const struct eco_chart_bars *c, double *hi, double *label_
     return 0;
 }
 
-static void put_bar(struct eco_buf *out, const struct eco_chart_bars *c, size_t i, double left,
-                    double scale)
+/* "NF4: 4.3 kJ, measured": in the description, and as the bar's own title. */
+static void say_bar(const struct bars *p, size_t i, struct eco_buf *out)
 {
-    const struct eco_chart_bar *b = &c->bars[i];
-    char value[ECO_CHART_LABEL], text[96];
-    double y = BAR_TOP + (double)i * BAR_PITCH, mid = y + 11, end = left + b->value * scale;
-    const char *bar = b->highlight ? "eco-bar-hi" : "eco-bar";
-    eco_svg_text_cut(out, left - 10, mid + 4, ECO_SVG_END, b->highlight ? "eco-a" : "eco-b",
-                     b->label ? b->label : "", LABEL_COLUMNS);
-    eco_svg_rect(out, left, y, b->value * scale, 22, 2, bar, NULL);
-    if (!b->measured) /* a prediction is cut open at its end, whatever its colour */
-        eco_svg_rect(out, fmax(left, end - 8), y + 2, fmin(6, b->value * scale), 18, 0, "eco-bg",
-                     "predicted");
-    double right = end;
+    const struct eco_chart_bar *b = &p->c->bars[i];
+    const char *label = b->label ? b->label : "", *unit = p->c->unit ? p->c->unit : "";
+    char value[ECO_CHART_LABEL], hi[ECO_CHART_LABEL];
+    eco_chart_label_value(b->value, value);
+    eco_buf_printf(out, "%s: %s %s", label, value, unit);
     if (!isnan(b->lo) && !isnan(b->hi)) {
-        double x1 = left + fmax(0, b->lo) * scale, x2 = left + b->hi * scale;
+        eco_chart_label_value(b->lo, value);
+        eco_chart_label_value(b->hi, hi);
+        eco_buf_printf(out, " (%s \xe2\x80\xa6 %s)", value, hi);
+    }
+    eco_buf_printf(out, ", %s",
+                   eco_chart_word(&p->sheet.look, b->measured ? "measured" : "predicted"));
+}
+
+static void put_bar(const struct bars *p, size_t i)
+{
+    const struct eco_chart_bar *b = &p->c->bars[i];
+    struct eco_buf *out = p->sheet.out, title = ECO_BUF_INIT;
+    const char *name = b->label ? b->label : "", *tone = b->highlight ? "eco-a" : "";
+    char value[ECO_CHART_LABEL], text[96];
+    double y = p->top + (double)i * p->pitch, mid = y + p->thick / 2;
+    double left = p->left, right = left + b->value * p->scale;
+    if (p->sheet.narrow)
+        eco_svg_text_cut(out, left, y - 6, ECO_SVG_START, tone, name,
+                         (p->sheet.width - 2 * left) / 7.6);
+    else
+        eco_svg_text_cut(out, left - 10, mid + 4, ECO_SVG_END, tone, name, LABEL_COLUMNS);
+    say_bar(p, i, &title);
+    eco_svg_rect(out, left, y, b->value * p->scale, p->thick, 2,
+                 b->highlight ? "eco-bar-hi" : "eco-bar", eco_buf_str(&title));
+    out->failed |= title.failed;
+    eco_buf_done(&title);
+    if (!b->measured) /* a prediction is cut open at its end, whatever its colour */
+        eco_svg_rect(out, fmax(left, right - 8), y + 2, fmin(6, b->value * p->scale), p->thick - 4,
+                     0, "eco-bg", NULL);
+    if (!isnan(b->lo) && !isnan(b->hi)) {
+        double x1 = left + fmax(0, b->lo) * p->scale, x2 = left + b->hi * p->scale;
         eco_svg_line(out, x1, mid, x2, mid, "eco-whisker");
         eco_svg_line(out, x1, mid - 5, x1, mid + 5, "eco-whisker");
         eco_svg_line(out, x2, mid - 5, x2, mid + 5, "eco-whisker");
-        right = fmax(end, x2);
+        right = fmax(right, x2);
     }
     eco_chart_label_value(b->value, value);
-    snprintf(text, sizeof(text), "%s %.40s", value, c->unit ? c->unit : "");
+    snprintf(text, sizeof(text), "%s %.40s", value, p->c->unit ? p->c->unit : "");
     eco_svg_text(out, right + 8, mid + 4, ECO_SVG_START, b->highlight ? "eco-a" : "", text);
 }
 
-int eco_chart_svg_bars(const struct eco_chart_bars *c, struct eco_buf *out, struct eco_err *err)
+/* Names stand left of the bars, on a phone above them. */
+static void bars_layout(struct bars *p, double hi, double label_px)
 {
-    double hi, label_px;
+    struct eco_chart_sheet *s = &p->sheet;
+    double unit_px = eco_svg_text_width(p->c->unit ? p->c->unit : "", 12) + 70;
+    p->left = s->narrow ? s->margin : s->margin + label_px + 14;
+    p->thick = s->narrow ? 14 : 22;
+    p->pitch = s->narrow ? 42 : 38;
+    p->top = s->legend_y + (s->narrow ? 14 : 0);
+    p->scale = (s->width - s->margin - unit_px - p->left) / hi;
+}
+
+int eco_chart_svg_bars(const struct eco_chart_bars *c, const struct eco_chart_look *look,
+                       struct eco_buf *out, struct eco_err *err)
+{
+    struct bars p = {.c = c};
+    struct eco_chart_sheet *s = &p.sheet;
     struct eco_buf desc = ECO_BUF_INIT;
+    double hi, label_px;
+    bool predicted = false;
     int rc = bars_range(c, &hi, &label_px, err);
+    rc = rc ? rc : eco_chart_sheet_init(s, out, look, c->title, c->subtitle, c->source, err);
     if (rc != 0)
         return rc;
-    double left = 24 + label_px + 14, height = BAR_TOP + (double)c->bar_count * BAR_PITCH + 44;
-    double unit_px = eco_svg_text_width(c->unit ? c->unit : "", 12) + 70;
-    double scale = (WIDTH - 24 - unit_px - left) / hi;
-    bool predicted = false;
     for (size_t i = 0; i < c->bar_count; i++) {
-        char value[ECO_CHART_LABEL];
-        eco_chart_label_value(c->bars[i].value, value);
-        eco_buf_printf(&desc, "%s: %s %s%s. ", c->bars[i].label ? c->bars[i].label : "", value,
-                       c->unit ? c->unit : "", c->bars[i].measured ? "" : ", predicted");
+        say_bar(&p, i, &desc);
+        eco_buf_puts(&desc, ". ");
         predicted = predicted || !c->bars[i].measured;
     }
-    eco_svg_open(out, "bars", WIDTH, height, c->title, c->subtitle, eco_buf_str(&desc));
+    bars_layout(&p, hi, label_px);
+    double foot = p.top + (double)c->bar_count * p.pitch;
+    double height = foot + 44 + (predicted && s->narrow ? 18 : 0) + eco_chart_sheet_more(s);
+    eco_chart_sheet_open(s, "bars", height, eco_buf_str(&desc));
     for (size_t i = 0; i < c->bar_count; i++)
-        put_bar(out, c, i, left, scale);
-    eco_svg_line(out, left, BAR_TOP - 6, left, height - 52, "eco-axis");
+        put_bar(&p, i);
+    if (!s->narrow)
+        eco_svg_line(out, p.left, p.top - 6, p.left, foot - 8, "eco-axis");
     if (predicted)
-        eco_svg_text(out, WIDTH - 24, height - 14, ECO_SVG_END, "eco-f",
-                     "notched end: predicted, not measured");
-    eco_svg_close(out, height, c->source);
+        eco_svg_text(out, s->width - s->margin, s->narrow ? foot : height - 14, ECO_SVG_END,
+                     "eco-f", eco_chart_word(&s->look, "notched end: predicted, not measured"));
     eco_buf_done(&desc);
-    return finish(out, err);
+    return eco_chart_sheet_close(s, err);
 }
 
 /* ---- Pareto front --------------------------------------------------------------------------- */
@@ -102,6 +138,7 @@ int eco_chart_svg_bars(const struct eco_chart_bars *c, struct eco_buf *out, stru
 /* A plot with two linear axes, shared by the Pareto and the power chart. */
 struct plot {
     struct eco_buf *out;
+    struct eco_chart_sheet sheet;
     double left, right, top, bottom, x_lo, x_hi, y_lo, y_hi;
 };
 
@@ -133,7 +170,7 @@ static void put_axes(const struct plot *p, const char *x_label, const char *y_la
         eco_chart_label_value(ticks[i], label);
         eco_svg_text(p->out, p->left - 10, y + 4, ECO_SVG_END, "", label);
     }
-    n = eco_chart_ticks(p->x_lo, p->x_hi, 8, ticks);
+    n = eco_chart_ticks(p->x_lo, p->x_hi, p->sheet.narrow ? 4 : 8, ticks);
     for (int i = 0; i < n; i++) {
         double x = plot_x(p, ticks[i]);
         eco_svg_line(p->out, x, p->bottom, x, p->bottom + 5, "eco-axis");
@@ -144,7 +181,7 @@ static void put_axes(const struct plot *p, const char *x_label, const char *y_la
     if (x_label)
         eco_svg_text(p->out, (p->left + p->right) / 2, p->bottom + 38, ECO_SVG_MIDDLE, "", x_label);
     if (y_label)
-        eco_svg_text(p->out, 24, p->top - 12, ECO_SVG_START, "", y_label);
+        eco_svg_text(p->out, p->sheet.margin, p->top - 12, ECO_SVG_START, "", y_label);
 }
 
 static void put_dot(struct eco_buf *out, double x, double y, double r, const char *class_names,
@@ -238,55 +275,71 @@ static void put_front(const struct eco_chart_pareto *c, const struct plot *p)
         eco_buf_puts(p->out, "\"/>\n");
 }
 
-int eco_chart_svg_pareto(const struct eco_chart_pareto *c, struct eco_buf *out, struct eco_err *err)
+static void pareto_legend(struct eco_chart_sheet *s, bool best)
 {
-    struct plot p = {.out = out, .left = 76, .right = WIDTH - 28, .top = 118, .bottom = 400};
+    double x = eco_chart_sheet_legend(s, 17, "on the front");
+    put_dot(&s->legend, x + 6, s->legend_y - 4, 4.5, "eco-mark", NULL);
+    x = eco_chart_sheet_legend(s, 17, "feasible");
+    put_dot(&s->legend, x + 6, s->legend_y - 4, 4, "eco-dot", NULL);
+    x = eco_chart_sheet_legend(s, 17, "over a budget");
+    put_dot(&s->legend, x + 6, s->legend_y - 4, 4, "eco-off", NULL);
+    if (best) {
+        x = eco_chart_sheet_legend(s, 22, "recommended");
+        put_star(&s->legend, x + 8, s->legend_y - 4, 8, NULL);
+    }
+}
+
+static void pareto_items(const struct eco_chart_pareto *c, const struct plot *p)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct eco_chart_candidate *k = &c->items[i];
+        if (!k->front && !k->best)
+            put_dot(p->out, plot_x(p, k->x), plot_y(p, k->y), 4,
+                    k->feasible ? "eco-dot" : "eco-off", k->detail ? k->detail : k->label);
+    }
+    put_front(c, p);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct eco_chart_candidate *k = &c->items[i];
+        if (k->front && !k->best)
+            put_dot(p->out, plot_x(p, k->x), plot_y(p, k->y), 4.5, "eco-mark",
+                    k->detail ? k->detail : k->label);
+    }
+}
+
+int eco_chart_svg_pareto(const struct eco_chart_pareto *c, const struct eco_chart_look *look,
+                         struct eco_buf *out, struct eco_err *err)
+{
+    struct plot p = {.out = out};
+    struct eco_chart_sheet *s = &p.sheet;
     const struct eco_chart_candidate *best = NULL;
-    char desc[256];
+    char desc[400];
     size_t front = 0;
     int rc = pareto_range(c, &p, err);
+    rc = rc ? rc : eco_chart_sheet_init(s, out, look, c->title, c->subtitle, c->source, err);
     if (rc != 0)
         return rc;
     for (size_t i = 0; i < c->count; i++) {
         front += c->items[i].front;
         best = c->items[i].best ? &c->items[i] : best;
     }
-    snprintf(desc, sizeof(desc), "%zu configurations, %zu on the front.%s%.120s", c->count, front,
-             best ? " Recommended: " : "", best && best->label ? best->label : "");
-    eco_svg_open(out, "pareto", WIDTH, 478, c->title, c->subtitle, desc);
-    put_dot(out, 30, 74, 4.5, "eco-mark", NULL);
-    eco_svg_text(out, 41, 78, ECO_SVG_START, "", "on the front");
-    put_dot(out, 140, 74, 4, "eco-dot", NULL);
-    eco_svg_text(out, 151, 78, ECO_SVG_START, "", "feasible");
-    put_dot(out, 226, 74, 4, "eco-off", NULL);
-    eco_svg_text(out, 237, 78, ECO_SVG_START, "", "over a budget");
-    if (best) {
-        put_star(out, 344, 74, 8, NULL);
-        eco_svg_text(out, 358, 78, ECO_SVG_START, "", "recommended");
-    }
+    const char *star = eco_chart_word(&s->look, "recommended");
+    const char *name = best && best->label ? best->label : best ? star : "";
+    snprintf(desc, sizeof(desc), "%.60s: %zu; %.60s: %zu. %.60s%s%.120s",
+             eco_chart_word(&s->look, "configurations"), c->count,
+             eco_chart_word(&s->look, "on the front"), front, best ? star : "", best ? ": " : "",
+             name);
+    pareto_legend(s, best);
+    p.left = s->narrow ? 58 : 76, p.right = s->width - (s->narrow ? 14 : 28);
+    p.top = s->legend_y + 40, p.bottom = p.top + 282;
+    eco_chart_sheet_open(s, "pareto", p.bottom + 78 + eco_chart_sheet_more(s), desc);
     put_axes(&p, c->x_label, c->y_label);
-    for (size_t i = 0; i < c->count; i++) {
-        const struct eco_chart_candidate *k = &c->items[i];
-        if (!k->front && !k->best)
-            put_dot(out, plot_x(&p, k->x), plot_y(&p, k->y), 4, k->feasible ? "eco-dot" : "eco-off",
-                    k->label);
-    }
-    put_front(c, &p);
-    for (size_t i = 0; i < c->count; i++) {
-        if (c->items[i].front && !c->items[i].best)
-            put_dot(out, plot_x(&p, c->items[i].x), plot_y(&p, c->items[i].y), 4.5, "eco-mark",
-                    c->items[i].label);
-    }
+    pareto_items(c, &p);
     if (best) {
         double x = plot_x(&p, best->x), y = plot_y(&p, best->y);
-        const char *label = best->label ? best->label : "recommended";
-        bool left = x + 16 + eco_svg_text_width(label, 12) > p.right;
-        put_star(out, x, y, 12, label);
-        eco_svg_text(out, left ? x - 16 : x + 16, y - 10, left ? ECO_SVG_END : ECO_SVG_START,
-                     "eco-halo eco-a", label);
+        put_star(out, x, y, 12, best->detail ? best->detail : name);
+        eco_chart_sheet_label(s, x, y - (s->narrow ? 18 : 10), 16, p.right, "eco-halo eco-a", name);
     }
-    eco_svg_close(out, 478, c->source);
-    return finish(out, err);
+    return eco_chart_sheet_close(s, err);
 }
 
 /* ---- power over time ------------------------------------------------------------------------ */
@@ -340,36 +393,48 @@ static void put_trace(const struct eco_chart_power *c, const struct plot *p)
     eco_buf_puts(p->out, "\"/>\n");
 }
 
-int eco_chart_svg_power(const struct eco_chart_power *c, struct eco_buf *out, struct eco_err *err)
+static void put_windows(const struct eco_chart_power *c, const struct plot *p)
 {
-    struct plot p = {.out = out, .left = 64, .right = WIDTH - 24, .top = 104, .bottom = 320};
-    char desc[160], label[ECO_CHART_LABEL];
+    for (size_t i = 0; i < c->window_count; i++) {
+        double x1 = fmax(p->left, plot_x(p, c->windows[i].start_s));
+        double x2 = fmin(p->right, plot_x(p, c->windows[i].end_s));
+        if (!(x2 > x1))
+            continue;
+        eco_svg_rect(p->out, x1, p->top, x2 - x1, p->bottom - p->top, 0, "eco-shade",
+                     c->windows[i].detail ? c->windows[i].detail : c->windows[i].label);
+        if (c->windows[i].label && eco_svg_text_width(c->windows[i].label, 12) < x2 - x1)
+            eco_svg_text(p->out, (x1 + x2) / 2, p->top - 8, ECO_SVG_MIDDLE, "eco-a",
+                         c->windows[i].label);
+    }
+}
+
+int eco_chart_svg_power(const struct eco_chart_power *c, const struct eco_chart_look *look,
+                        struct eco_buf *out, struct eco_err *err)
+{
+    struct plot p = {.out = out};
+    struct eco_chart_sheet *s = &p.sheet;
+    char desc[256], label[ECO_CHART_LABEL];
     int rc = power_range(c, &p, err);
+    rc = rc ? rc : eco_chart_sheet_init(s, out, look, c->title, c->subtitle, c->source, err);
     if (rc != 0)
         return rc;
     eco_chart_label_value(p.y_hi / 1.08, label);
-    snprintf(desc, sizeof(desc), "%zu samples over %.1f s, peak %s W, %zu measured windows.",
-             c->count, p.x_hi - p.x_lo, label, c->window_count);
-    eco_svg_open(out, "power", WIDTH, 398, c->title, c->subtitle, desc);
-    for (size_t i = 0; i < c->window_count; i++) {
-        double x1 = fmax(p.left, plot_x(&p, c->windows[i].start_s));
-        double x2 = fmin(p.right, plot_x(&p, c->windows[i].end_s));
-        if (!(x2 > x1))
-            continue;
-        eco_svg_rect(out, x1, p.top, x2 - x1, p.bottom - p.top, 0, "eco-shade",
-                     c->windows[i].label);
-        if (c->windows[i].label && eco_svg_text_width(c->windows[i].label, 12) < x2 - x1)
-            eco_svg_text(out, (x1 + x2) / 2, p.top - 8, ECO_SVG_MIDDLE, "eco-a",
-                         c->windows[i].label);
-    }
-    put_axes(&p, "time, s", NULL);
-    eco_svg_text(out, 24, p.top - 8, ECO_SVG_START, "", "W");
+    snprintf(desc, sizeof(desc), "%.40s: %zu, %.1f s, %.40s %s W. %.40s: %zu.",
+             eco_chart_word(&s->look, "samples"), c->count, p.x_hi - p.x_lo,
+             eco_chart_word(&s->look, "peak"), label, eco_chart_word(&s->look, "measured windows"),
+             c->window_count);
+    p.left = s->narrow ? 50 : 64, p.right = s->width - (s->narrow ? 14 : 24);
+    p.top = s->legend_y + 26, p.bottom = p.top + 216;
+    eco_chart_sheet_open(s, "power", p.bottom + 78 + eco_chart_sheet_more(s), desc);
+    put_windows(c, &p);
+    put_axes(&p, eco_chart_word(&s->look, "time, s"), NULL);
+    eco_svg_text(out, s->margin, p.top - 8, ECO_SVG_START, "", "W");
     if (!isnan(c->idle_w)) {
-        eco_svg_line(out, p.left, plot_y(&p, c->idle_w), p.right, plot_y(&p, c->idle_w),
-                     "eco-cross");
-        eco_svg_text(out, p.right - 4, plot_y(&p, c->idle_w) - 5, ECO_SVG_END, "eco-halo", "idle");
+        double y = plot_y(&p, c->idle_w);
+        eco_svg_line(out, p.left, y, p.right, y, "eco-cross");
+        eco_svg_text(out, p.right - 4, y - 5, ECO_SVG_END, "eco-halo",
+                     eco_chart_word(&s->look, "idle"));
     }
     put_trace(c, &p);
-    eco_svg_close(out, 398, c->source);
-    return finish(out, err);
+    return eco_chart_sheet_close(s, err);
 }

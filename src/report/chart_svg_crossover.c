@@ -1,5 +1,6 @@
 /* The crossover chart: change in energy per token over model size, with its bands. */
 #include "chart_scale.h"
+#include "chart_sheet.h"
 #include "chart_svg.h"
 #include "svg.h"
 
@@ -7,27 +8,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDTH 760.0
-#define HEIGHT 484.0
-#define LEFT 70.0
-#define RIGHT (WIDTH - 26.0)
-#define TOP 100.0
-#define BOTTOM (HEIGHT - 90.0)
+#define PLOT_HEIGHT 294.0
 
 struct frame {
     struct eco_buf *out;
+    struct eco_chart_sheet sheet;
     const struct eco_chart_crossover *c;
     struct eco_chart_range r;
+    double left, right, top, bottom;
 };
+
+static const char *word(const struct frame *f, const char *english)
+{
+    return eco_chart_word(&f->sheet.look, english);
+}
 
 static double px(const struct frame *f, double params_b)
 {
-    return LEFT + (RIGHT - LEFT) * log(params_b / f->r.x_lo) / log(f->r.x_hi / f->r.x_lo);
+    return f->left + (f->right - f->left) * log(params_b / f->r.x_lo) / log(f->r.x_hi / f->r.x_lo);
 }
 
 static double py(const struct frame *f, double pct)
 {
-    return BOTTOM - (BOTTOM - TOP) * (pct - f->r.y_lo) / (f->r.y_hi - f->r.y_lo);
+    return f->bottom - (f->bottom - f->top) * (pct - f->r.y_lo) / (f->r.y_hi - f->r.y_lo);
 }
 
 static void point(struct frame *f, char op, double params_b, double pct)
@@ -46,20 +49,20 @@ static void put_axes(struct frame *f)
     for (int i = 0; i < n; i++) {
         double y = py(f, ticks[i]);
         if (ticks[i] != 0)
-            eco_svg_line(f->out, LEFT, y, RIGHT, y, "eco-grid");
+            eco_svg_line(f->out, f->left, y, f->right, y, "eco-grid");
         eco_chart_label_pct(ticks[i], 0, true, false, label);
-        eco_svg_text(f->out, LEFT - 10, y + 4, ECO_SVG_END, "", label);
+        eco_svg_text(f->out, f->left - 10, y + 4, ECO_SVG_END, "", label);
     }
-    n = eco_chart_log_ticks(f->r.x_lo, f->r.x_hi, 8, ticks);
+    n = eco_chart_log_ticks(f->r.x_lo, f->r.x_hi, f->sheet.narrow ? 5 : 8, ticks);
     for (int i = 0; i < n; i++) {
         double x = px(f, ticks[i]);
-        eco_svg_line(f->out, x, BOTTOM, x, BOTTOM + 5, "eco-axis");
+        eco_svg_line(f->out, x, f->bottom, x, f->bottom + 5, "eco-axis");
         eco_chart_label_size(ticks[i], label);
-        eco_svg_text(f->out, x, BOTTOM + 20, ECO_SVG_MIDDLE, "", label);
+        eco_svg_text(f->out, x, f->bottom + 20, ECO_SVG_MIDDLE, "", label);
     }
-    eco_svg_line(f->out, LEFT, BOTTOM, RIGHT, BOTTOM, "eco-axis");
-    eco_svg_text(f->out, (LEFT + RIGHT) / 2, BOTTOM + 38, ECO_SVG_MIDDLE, "",
-                 "model size, parameters (log scale)");
+    eco_svg_line(f->out, f->left, f->bottom, f->right, f->bottom, "eco-axis");
+    eco_svg_text(f->out, (f->left + f->right) / 2, f->bottom + 38, ECO_SVG_MIDDLE, "",
+                 word(f, "model size, parameters (log scale)"));
 }
 
 static void put_zero(struct frame *f)
@@ -67,13 +70,13 @@ static void put_zero(struct frame *f)
     if (f->r.y_lo > 0 || f->r.y_hi < 0)
         return;
     double y = py(f, 0);
-    eco_svg_line(f->out, LEFT, y, RIGHT, y, "eco-zero");
-    if (y - TOP > 24)
-        eco_svg_text(f->out, RIGHT - 4, y - 7, ECO_SVG_END, "eco-halo",
-                     "costs energy \xe2\x86\x91");
-    if (BOTTOM - y > 24)
-        eco_svg_text(f->out, RIGHT - 4, y + 16, ECO_SVG_END, "eco-halo",
-                     "saves energy \xe2\x86\x93");
+    eco_svg_line(f->out, f->left, y, f->right, y, "eco-zero");
+    if (y - f->top > 24)
+        eco_svg_text(f->out, f->right - 4, y - 7, ECO_SVG_END, "eco-halo",
+                     word(f, "costs energy \xe2\x86\x91"));
+    if (f->bottom - y > 24)
+        eco_svg_text(f->out, f->right - 4, y + 16, ECO_SVG_END, "eco-halo",
+                     word(f, "saves energy \xe2\x86\x93"));
 }
 
 static double band_end(const struct eco_band *b, int level, bool high)
@@ -186,6 +189,19 @@ static void diamond(struct eco_buf *out, double x, double y, double r, const cha
     eco_buf_puts(out, "Z\"/>\n");
 }
 
+static void put_marks(struct frame *f)
+{
+    char size[ECO_CHART_LABEL], pct[ECO_CHART_LABEL], title[256];
+    for (size_t i = 0; i < f->c->mark_count; i++) {
+        const struct eco_chart_mark *m = &f->c->marks[i];
+        eco_chart_label_size(m->params_b, size);
+        eco_chart_label_pct(m->delta_pct, 1, true, false, pct);
+        snprintf(title, sizeof(title), "%s: %s%s%.180s", size, pct, m->label ? ", " : "",
+                 m->label ? m->label : "");
+        circle(f->out, px(f, m->params_b), py(f, m->delta_pct), m->n >= 2, title);
+    }
+}
+
 static void put_crossover(struct frame *f)
 {
     char label[ECO_CHART_LABEL], text[64];
@@ -193,12 +209,38 @@ static void put_crossover(struct frame *f)
     if (isnan(b) || b <= f->r.x_lo || b >= f->r.x_hi || f->r.y_lo > 0 || f->r.y_hi < 0)
         return;
     double x = px(f, b);
-    eco_svg_line(f->out, x, TOP, x, BOTTOM, "eco-cross");
+    eco_svg_line(f->out, x, f->top, x, f->bottom, "eco-cross");
     eco_chart_label_size(b, label);
-    snprintf(text, sizeof(text), "crossover %s", label);
-    bool left = x + eco_svg_text_width(text, 12) + 8 > RIGHT;
-    eco_svg_text(f->out, left ? x - 6 : x + 6, BOTTOM - 8, left ? ECO_SVG_END : ECO_SVG_START,
+    snprintf(text, sizeof(text), "%.40s %.20s", word(f, "crossover"), label);
+    bool left = x + eco_svg_text_width(text, 12) + 8 > f->right;
+    eco_svg_text(f->out, left ? x - 6 : x + 6, f->bottom - 8, left ? ECO_SVG_END : ECO_SVG_START,
                  "eco-halo eco-b", text);
+}
+
+/* The asked model's diamond, with what a reader of it is told: range and basis. */
+static void put_point(struct frame *f, double x, double y, const char *text)
+{
+    const struct eco_chart_crossover *c = f->c;
+    char lo[ECO_CHART_LABEL], hi[ECO_CHART_LABEL];
+    eco_buf_puts(f->out, "<g><title>");
+    eco_svg_escape(f->out, text);
+    if (!isnan(c->point_lo_pct) && !isnan(c->point_hi_pct)) {
+        eco_chart_label_pct(c->point_lo_pct, 1, true, false, lo);
+        eco_chart_label_pct(c->point_hi_pct, 1, true, false, hi);
+        eco_buf_printf(f->out, " (95\xc2\xa0%%: %s \xe2\x80\xa6 %s)", lo, hi);
+    }
+    if (c->point_basis) {
+        eco_buf_puts(f->out, ", ");
+        eco_svg_escape(f->out, c->point_basis);
+    }
+    eco_buf_puts(f->out, "</title>");
+    if (c->point_n == 1) { /* one trial: hollow, as with the circles */
+        diamond(f->out, x, y, 8, "eco-bg");
+        diamond(f->out, x, y, 8, "eco-range");
+    } else {
+        diamond(f->out, x, y, 8, "eco-you");
+    }
+    eco_buf_puts(f->out, "</g>\n");
 }
 
 static void put_you(struct frame *f)
@@ -209,27 +251,24 @@ static void put_you(struct frame *f)
         return;
     double x = px(f, c->point_b), y = py(f, c->point_pct);
     if (!isnan(c->point_lo_pct) && !isnan(c->point_hi_pct)) {
-        double top = fmax(py(f, c->point_hi_pct), TOP), low = fmin(py(f, c->point_lo_pct), BOTTOM);
+        double top = fmax(py(f, c->point_hi_pct), f->top),
+               low = fmin(py(f, c->point_lo_pct), f->bottom);
         eco_svg_line(f->out, x, top, x, low, "eco-range");
         eco_svg_line(f->out, x - 5, top, x + 5, top, "eco-range");
         eco_svg_line(f->out, x - 5, low, x + 5, low, "eco-range");
     }
-    if (c->point_n == 1) { /* one trial: hollow, as with the circles */
-        diamond(f->out, x, y, 8, "eco-bg");
-        diamond(f->out, x, y, 8, "eco-range");
-    } else {
-        diamond(f->out, x, y, 8, "eco-you");
-    }
     eco_chart_label_pct(c->point_pct, 1, true, false, pct);
-    snprintf(text, sizeof(text), "%.100s: %s", c->point_label ? c->point_label : "your model", pct);
+    const char *name = c->point_label ? c->point_label : word(f, "your model");
+    const char *family = f->sheet.narrow ? strrchr(name, '/') : NULL;
+    snprintf(text, sizeof(text), "%.100s: %s", name, pct);
+    put_point(f, x, y, text);
+    snprintf(text, sizeof(text), "%.100s: %s", family ? family + 1 : name, pct);
     double end = x + eco_svg_text_width(text, 12) + 18;
-    bool left = end > RIGHT;
-    double ty = y - 14 < TOP + 10 ? y + 24 : y - 14;
+    double ty = y - 14 < f->top + 10 ? y + 24 : y - 14;
     /* not over the words at the right end of the zero line */
-    if (end > RIGHT - 110 && fabs(ty - py(f, 0)) < 30)
+    if (end > f->right - 110 && fabs(ty - py(f, 0)) < 30)
         ty = y + 24;
-    eco_svg_text(f->out, left ? x - 12 : x + 12, ty, left ? ECO_SVG_END : ECO_SVG_START,
-                 "eco-halo eco-a", text);
+    eco_chart_sheet_label(&f->sheet, x, ty, 12, f->right - 6, "eco-halo eco-a", text);
 }
 
 /* A diamond is the reader's own: the asked model is filled, an overlaid measurement is open. */
@@ -238,7 +277,7 @@ static void put_yours(struct frame *f)
     for (size_t i = 0; i < f->c->yours_count; i++) {
         const struct eco_chart_mark *m = &f->c->yours[i];
         double x = px(f, m->params_b), y = py(f, m->delta_pct);
-        const char *label = m->label ? m->label : "overlay";
+        const char *label = m->label ? m->label : word(f, "yours");
         eco_buf_puts(f->out, "<g class=\"eco-yours\"><title>");
         eco_svg_escape(f->out, label);
         eco_buf_puts(f->out, "</title>");
@@ -248,51 +287,54 @@ static void put_yours(struct frame *f)
     }
 }
 
-static double put_legend_item(struct frame *f, double x, const char *text)
+static void put_curve_legend(struct frame *f)
 {
-    eco_svg_text(f->out, x, 78, ECO_SVG_START, "", text);
-    return x + eco_svg_text_width(text, 12) + 18;
+    const struct eco_chart_crossover *c = f->c;
+    struct eco_chart_sheet *s = &f->sheet;
+    double x = eco_chart_sheet_legend(s, 37, "median; 50, 80, 95 % bands"), y = s->legend_y - 4;
+    eco_svg_rect(&s->legend, x, y - 7, 30, 14, 0, "eco-band", NULL);
+    eco_svg_rect(&s->legend, x, y - 4.5, 30, 9, 0, "eco-band", NULL);
+    eco_svg_rect(&s->legend, x, y - 2.5, 30, 5, 0, "eco-band", NULL);
+    eco_svg_line(&s->legend, x, y, x + 30, y, "eco-curve");
+    if (isnan(f->r.seen_lo) || f->r.seen_lo > c->curve[0].params_b ||
+        f->r.seen_hi < c->curve[c->curve_count - 1].params_b) {
+        x = eco_chart_sheet_legend(s, 35, "no measurement");
+        y = s->legend_y - 4;
+        eco_svg_line(&s->legend, x, y, x + 28, y, "eco-curve eco-dash");
+    }
 }
 
 static void put_legend(struct frame *f)
 {
     const struct eco_chart_crossover *c = f->c;
+    struct eco_chart_sheet *s = &f->sheet;
     bool many = false, single = false;
-    double x = 24;
     for (size_t i = 0; i < c->mark_count; i++) {
         many = many || c->marks[i].n >= 2;
         single = single || c->marks[i].n < 2;
     }
-    if (c->curve_count > 1) {
-        eco_svg_rect(f->out, x, 67, 30, 14, 0, "eco-band", NULL);
-        eco_svg_rect(f->out, x, 69.5, 30, 9, 0, "eco-band", NULL);
-        eco_svg_rect(f->out, x, 71.5, 30, 5, 0, "eco-band", NULL);
-        eco_svg_line(f->out, x, 74, x + 30, 74, "eco-curve");
-        x = put_legend_item(f, x + 37, "median; 50, 80, 95 % bands");
-        if (isnan(f->r.seen_lo) || f->r.seen_lo > c->curve[0].params_b ||
-            f->r.seen_hi < c->curve[c->curve_count - 1].params_b) {
-            eco_svg_line(f->out, x, 74, x + 28, 74, "eco-curve eco-dash");
-            x = put_legend_item(f, x + 35, "no measurement");
-        }
-    }
+    if (c->curve_count > 1)
+        put_curve_legend(f);
     if (many) {
-        circle(f->out, x + 5, 74, true, NULL);
-        x = put_legend_item(f, x + 15, "measured, n \xe2\x89\xa5 2");
+        double x = eco_chart_sheet_legend(s, 15, "measured, n \xe2\x89\xa5 2");
+        circle(&s->legend, x + 5, s->legend_y - 4, true, NULL);
     }
     if (single) {
-        circle(f->out, x + 5, 74, false, NULL);
-        x = put_legend_item(f, x + 15, "measured, n = 1");
+        double x = eco_chart_sheet_legend(s, 15, "measured, n = 1");
+        circle(&s->legend, x + 5, s->legend_y - 4, false, NULL);
     }
     if (c->yours_count) {
-        diamond(f->out, x + 6, 74, 5, "eco-range");
-        put_legend_item(f, x + 16, "yours");
+        double x = eco_chart_sheet_legend(s, 16, "yours");
+        diamond(&s->legend, x + 6, s->legend_y - 4, 5, "eco-range");
     }
 }
 
-static void describe(const struct eco_chart_crossover *c, struct eco_buf *text)
+static void describe(const struct frame *f, struct eco_buf *text)
 {
+    const struct eco_chart_crossover *c = f->c;
     char a[ECO_CHART_LABEL], b[ECO_CHART_LABEL], d[ECO_CHART_LABEL];
-    eco_buf_puts(text, "Change in energy per token against the 16-bit baseline, by model size. ");
+    eco_buf_printf(text, "%s. ",
+                   word(f, "change in energy per token against 16 bit, by model size"));
     for (size_t k = 0; c->curve_count && k < 3; k++) {
         const struct eco_chart_curve *p = &c->curve[k * (c->curve_count - 1) / 2];
         eco_chart_label_size(p->params_b, a);
@@ -301,48 +343,52 @@ static void describe(const struct eco_chart_crossover *c, struct eco_buf *text)
     }
     if (!isnan(c->crossover_b)) {
         eco_chart_label_size(c->crossover_b, a);
-        eco_buf_printf(text, "The median crosses zero at %s. ", a);
+        eco_buf_printf(text, "%s %s. ", word(f, "crossover"), a);
     }
     if (!isnan(c->point_b) && !isnan(c->point_pct)) {
         eco_chart_label_size(c->point_b, a);
         eco_chart_label_pct(c->point_pct, 1, true, false, b);
-        eco_buf_printf(text, "Asked model, %s: %s", a, b);
+        eco_buf_printf(text, "%s, %s: %s", word(f, "your model"), a, b);
         if (!isnan(c->point_lo_pct) && !isnan(c->point_hi_pct)) {
             eco_chart_label_pct(c->point_lo_pct, 1, true, false, b);
             eco_chart_label_pct(c->point_hi_pct, 1, true, false, d);
-            eco_buf_printf(text, ", 95 %% range %s to %s", b, d);
+            eco_buf_printf(text, " (95\xc2\xa0%%: %s \xe2\x80\xa6 %s)", b, d);
         }
         eco_buf_puts(text, ". ");
     }
-    eco_buf_printf(text, "%zu measured pairs are marked.", c->mark_count);
+    eco_buf_printf(text, "%s: %zu.", word(f, "measured pairs"), c->mark_count);
 }
 
-int eco_chart_svg_crossover(const struct eco_chart_crossover *c, struct eco_buf *out,
-                            struct eco_err *err)
+int eco_chart_svg_crossover(const struct eco_chart_crossover *c, const struct eco_chart_look *look,
+                            struct eco_buf *out, struct eco_err *err)
 {
-    struct frame f = {.out = out, .c = c};
+    struct frame frame = {.out = out, .c = c}, *f = &frame;
     struct eco_buf desc = ECO_BUF_INIT;
-    int rc = eco_chart_crossover_range(c, &f.r, err);
+    int rc = eco_chart_crossover_range(c, &f->r, err);
+    rc =
+        rc ? rc : eco_chart_sheet_init(&f->sheet, out, look, c->title, c->subtitle, c->source, err);
     if (rc != 0)
         return rc;
-    describe(c, &desc);
-    eco_svg_open(out, "crossover", WIDTH, HEIGHT, c->title, c->subtitle, eco_buf_str(&desc));
+    put_legend(f);
+    f->left = f->sheet.narrow ? 54 : 70;
+    f->right = f->sheet.width - (f->sheet.narrow ? 14 : 26);
+    f->top = f->sheet.legend_y + 22;
+    f->bottom = f->top + PLOT_HEIGHT;
+    describe(f, &desc);
+    eco_chart_sheet_open(&f->sheet, "crossover", f->bottom + 90 + eco_chart_sheet_more(&f->sheet),
+                         eco_buf_str(&desc));
     eco_buf_printf(out,
                    "<clipPath id=\"eco-crossover-clip\"><rect x=\"%g\" y=\"%g\" width=\"%g\" "
                    "height=\"%g\"/></clipPath>\n",
-                   LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP);
-    put_legend(&f);
-    put_axes(&f);
-    put_bands(&f);
-    put_zero(&f);
-    put_crossover(&f);
-    put_curve(&f);
-    for (size_t i = 0; i < c->mark_count; i++)
-        circle(out, px(&f, c->marks[i].params_b), py(&f, c->marks[i].delta_pct), c->marks[i].n >= 2,
-               c->marks[i].label);
-    put_you(&f);
-    put_yours(&f);
-    eco_svg_close(out, HEIGHT, c->source);
+                   f->left, f->top, f->right - f->left, f->bottom - f->top);
+    put_axes(f);
+    put_bands(f);
+    put_zero(f);
+    put_crossover(f);
+    put_curve(f);
+    put_marks(f);
+    put_you(f);
+    put_yours(f);
     eco_buf_done(&desc);
-    return eco_buf_ok(out) ? 0 : eco_err_set(err, ECO_E_NO_MEMORY, NULL, "out of memory");
+    return eco_chart_sheet_close(&f->sheet, err);
 }

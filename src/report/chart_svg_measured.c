@@ -1,33 +1,30 @@
 /* The measured pairs alone: change in energy per token over model size, one line a card. */
 #include "chart_scale.h"
+#include "chart_sheet.h"
 #include "chart_svg.h"
 #include "svg.h"
 
 #include <math.h>
 
-#define WIDTH 760.0
-#define HEIGHT 460.0
-#define LEFT 70.0
-#define RIGHT (WIDTH - 170.0) /* room for the names at the lines' ends */
-#define TOP 100.0
-#define BOTTOM (HEIGHT - 84.0)
+#define PLOT_HEIGHT 276.0
 #define MAX_SERIES 24
 #define LABEL_PITCH 16.0
 
 struct frame {
     struct eco_buf *out;
+    struct eco_chart_sheet sheet;
     const struct eco_chart_measured *c;
-    double x_lo, x_hi, y_lo, y_hi;
+    double left, right, top, bottom, x_lo, x_hi, y_lo, y_hi;
 };
 
 static double px(const struct frame *f, double params_b)
 {
-    return LEFT + (RIGHT - LEFT) * log(params_b / f->x_lo) / log(f->x_hi / f->x_lo);
+    return f->left + (f->right - f->left) * log(params_b / f->x_lo) / log(f->x_hi / f->x_lo);
 }
 
 static double py(const struct frame *f, double pct)
 {
-    return BOTTOM - (BOTTOM - TOP) * (pct - f->y_lo) / (f->y_hi - f->y_lo);
+    return f->bottom - (f->bottom - f->top) * (pct - f->y_lo) / (f->y_hi - f->y_lo);
 }
 
 static int range(struct frame *f, struct eco_err *err)
@@ -58,6 +55,20 @@ static int range(struct frame *f, struct eco_err *err)
     return 0;
 }
 
+/* What lies above zero and below; on a phone in the corners where few points are. */
+static void put_sides(const struct frame *f)
+{
+    const char *costs = eco_chart_word(&f->sheet.look, "costs energy \xe2\x86\x91");
+    const char *saves = eco_chart_word(&f->sheet.look, "saves energy \xe2\x86\x93");
+    bool narrow = f->sheet.narrow;
+    if (py(f, 0) - f->top > 24)
+        eco_svg_text(f->out, narrow ? f->right : f->left + 6, narrow ? f->top + 10 : py(f, 0) - 7,
+                     narrow ? ECO_SVG_END : ECO_SVG_START, "eco-halo", costs);
+    if (f->bottom - py(f, 0) > 24)
+        eco_svg_text(f->out, f->left + 6, narrow ? f->bottom - 8 : py(f, 0) + 16, ECO_SVG_START,
+                     "eco-halo", saves);
+}
+
 static void put_axes(const struct frame *f)
 {
     double ticks[ECO_CHART_MAX_TICKS];
@@ -65,26 +76,21 @@ static void put_axes(const struct frame *f)
     int n = eco_chart_ticks(f->y_lo, f->y_hi, 8, ticks);
     for (int i = 0; i < n; i++) {
         double y = py(f, ticks[i]);
-        eco_svg_line(f->out, LEFT, y, RIGHT, y, ticks[i] == 0 ? "eco-zero" : "eco-grid");
+        eco_svg_line(f->out, f->left, y, f->right, y, ticks[i] == 0 ? "eco-zero" : "eco-grid");
         eco_chart_label_pct(ticks[i], 0, true, false, label);
-        eco_svg_text(f->out, LEFT - 10, y + 4, ECO_SVG_END, "", label);
+        eco_svg_text(f->out, f->left - 10, y + 4, ECO_SVG_END, "", label);
     }
-    n = eco_chart_log_ticks(f->x_lo, f->x_hi, 8, ticks);
+    n = eco_chart_log_ticks(f->x_lo, f->x_hi, f->sheet.narrow ? 5 : 8, ticks);
     for (int i = 0; i < n; i++) {
         double x = px(f, ticks[i]);
-        eco_svg_line(f->out, x, BOTTOM, x, BOTTOM + 5, "eco-axis");
+        eco_svg_line(f->out, x, f->bottom, x, f->bottom + 5, "eco-axis");
         eco_chart_label_size(ticks[i], label);
-        eco_svg_text(f->out, x, BOTTOM + 20, ECO_SVG_MIDDLE, "", label);
+        eco_svg_text(f->out, x, f->bottom + 20, ECO_SVG_MIDDLE, "", label);
     }
-    eco_svg_line(f->out, LEFT, BOTTOM, RIGHT, BOTTOM, "eco-axis");
-    eco_svg_text(f->out, (LEFT + RIGHT) / 2, BOTTOM + 38, ECO_SVG_MIDDLE, "",
-                 "model size, parameters (log scale)");
-    if (py(f, 0) - TOP > 24)
-        eco_svg_text(f->out, LEFT + 6, py(f, 0) - 7, ECO_SVG_START, "eco-halo",
-                     "costs energy \xe2\x86\x91");
-    if (BOTTOM - py(f, 0) > 24)
-        eco_svg_text(f->out, LEFT + 6, py(f, 0) + 16, ECO_SVG_START, "eco-halo",
-                     "saves energy \xe2\x86\x93");
+    eco_svg_line(f->out, f->left, f->bottom, f->right, f->bottom, "eco-axis");
+    eco_svg_text(f->out, (f->left + f->right) / 2, f->bottom + 38, ECO_SVG_MIDDLE, "",
+                 eco_chart_word(&f->sheet.look, "model size, parameters (log scale)"));
+    put_sides(f);
 }
 
 /* A line between two repeated pairs is full; one that leans on a single trial is faded. */
@@ -144,28 +150,32 @@ static void put_names(const struct frame *f)
             order[k] = order[k - 1];
         order[k] = moving;
     }
-    double at = TOP;
+    double at = f->top;
     for (size_t i = 0; i < n; i++) {
         const struct eco_chart_mark *last = &order[i]->marks[order[i]->mark_count - 1];
-        double room = BOTTOM - (double)(n - 1 - i) * LABEL_PITCH;
+        double room = f->bottom - (double)(n - 1 - i) * LABEL_PITCH;
         at = fmin(fmax(py(f, last->delta_pct), at), room);
-        eco_svg_line(f->out, px(f, last->params_b) + 6, py(f, last->delta_pct), RIGHT + 8, at,
+        eco_svg_line(f->out, px(f, last->params_b) + 6, py(f, last->delta_pct), f->right + 8, at,
                      "eco-grid");
-        eco_svg_text_cut(f->out, RIGHT + 12, at + 4, ECO_SVG_START,
-                         order[i]->highlight ? "eco-a" : "", order[i]->label, 21);
+        eco_svg_text_cut(f->out, f->right + 12, at + 4, ECO_SVG_START,
+                         order[i]->highlight ? "eco-a" : "", order[i]->label,
+                         f->sheet.narrow ? 12 : 21);
         at += LABEL_PITCH;
     }
 }
 
-static void put_legend(const struct frame *f)
+static void put_legend(struct frame *f)
 {
-    circle(f->out, 29, 74, "eco-mark", NULL);
-    eco_svg_text(f->out, 39, 78, ECO_SVG_START, "", "measured, n \xe2\x89\xa5 2");
-    circle(f->out, 159, 74, "eco-hollow", NULL);
-    eco_svg_text(f->out, 169, 78, ECO_SVG_START, "", "measured once");
-    eco_svg_line(f->out, 274, 74, 300, 74, "eco-whisker");
-    eco_svg_text(f->out, 307, 78, ECO_SVG_START, "",
-                 "joins measured sizes of one card; faded where a trial stands alone");
+    struct eco_chart_sheet *s = &f->sheet;
+    double x = eco_chart_sheet_legend(s, 15, "measured, n \xe2\x89\xa5 2");
+    circle(&s->legend, x + 5, s->legend_y - 4, "eco-mark", NULL);
+    x = eco_chart_sheet_legend(s, 15, "measured once");
+    circle(&s->legend, x + 5, s->legend_y - 4, "eco-hollow", NULL);
+    x = eco_chart_sheet_legend(s, 33,
+                               s->narrow ? "one card; faded: a single trial"
+                                         : "joins measured sizes of one card; faded where a trial "
+                                           "stands alone");
+    eco_svg_line(&s->legend, x, s->legend_y - 4, x + 26, s->legend_y - 4, "eco-whisker");
 }
 
 static void describe(const struct eco_chart_measured *c, struct eco_buf *text)
@@ -182,28 +192,34 @@ static void describe(const struct eco_chart_measured *c, struct eco_buf *text)
     }
 }
 
-int eco_chart_svg_measured(const struct eco_chart_measured *c, struct eco_buf *out,
-                           struct eco_err *err)
+int eco_chart_svg_measured(const struct eco_chart_measured *c, const struct eco_chart_look *look,
+                           struct eco_buf *out, struct eco_err *err)
 {
-    struct frame f = {.out = out, .c = c};
+    struct frame frame = {.out = out, .c = c}, *f = &frame;
     struct eco_buf desc = ECO_BUF_INIT;
-    int rc = range(&f, err);
+    int rc = range(f, err);
+    rc =
+        rc ? rc : eco_chart_sheet_init(&f->sheet, out, look, c->title, c->subtitle, c->source, err);
     if (rc != 0)
         return rc;
+    put_legend(f);
+    f->left = f->sheet.narrow ? 50 : 70;
+    f->right = f->sheet.width - (f->sheet.narrow ? 104 : 170); /* names at the lines' ends */
+    f->top = f->sheet.legend_y + 22;
+    f->bottom = f->top + PLOT_HEIGHT;
     describe(c, &desc);
-    eco_svg_open(out, "measured", WIDTH, HEIGHT, c->title, c->subtitle, eco_buf_str(&desc));
-    put_legend(&f);
-    put_axes(&f);
+    eco_chart_sheet_open(&f->sheet, "measured", f->bottom + 84 + eco_chart_sheet_more(&f->sheet),
+                         eco_buf_str(&desc));
+    put_axes(f);
     for (int pass = 0; pass < 2; pass++) { /* the highlighted line lies on top */
         for (size_t s = 0; s < c->series_count; s++) {
             if (c->series[s].highlight == (pass == 1)) {
-                put_lines(&f, &c->series[s]);
-                put_marks(&f, &c->series[s]);
+                put_lines(f, &c->series[s]);
+                put_marks(f, &c->series[s]);
             }
         }
     }
-    put_names(&f);
-    eco_svg_close(out, HEIGHT, c->source);
+    put_names(f);
     eco_buf_done(&desc);
-    return eco_buf_ok(out) ? 0 : eco_err_set(err, ECO_E_NO_MEMORY, NULL, "out of memory");
+    return eco_chart_sheet_close(&f->sheet, err);
 }

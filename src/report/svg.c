@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SOURCE_COLUMNS 108 /* two lines at most, the rest is cut */
-
 /*
  * One accent (blue, told apart from grey and from the ink by every kind of colour vision); what
  * colour says, shape or position says too. Print gets the light colours on white.
@@ -100,7 +98,7 @@ static void attribute(struct eco_buf *out, const char *name, double v)
 }
 
 void eco_svg_open(struct eco_buf *out, const char *kind, double width, double height,
-                  const char *title, const char *subtitle, const char *desc)
+                  const char *title, const char *desc)
 {
     eco_buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
     attribute(out, "width", width);
@@ -118,30 +116,6 @@ void eco_svg_open(struct eco_buf *out, const char *kind, double width, double he
     eco_buf_puts(out, "</desc>\n");
     eco_buf_puts(out, style);
     eco_svg_rect(out, 0, 0, width, height, 0, "eco-bg", NULL);
-    if (title)
-        eco_svg_text_cut(out, 24, 32, ECO_SVG_START, "eco-h", title, (width - 48) / 10);
-    if (subtitle)
-        eco_svg_text_cut(out, 24, 52, ECO_SVG_START, "eco-s", subtitle, (width - 48) / 7.4);
-}
-
-void eco_svg_close(struct eco_buf *out, double height, const char *source)
-{
-    struct eco_buf lines = ECO_BUF_INIT;
-    eco_text_wrap(&lines, source ? source : "", SOURCE_COLUMNS, 0, false);
-    char *at = lines.data, *stop = at ? strchr(at, '\n') : NULL;
-    bool two = stop && stop[1];
-    if (stop && stop > at) {
-        *stop = '\0';
-        eco_svg_text(out, 24, height - (two ? 26 : 14), ECO_SVG_START, "eco-f", at);
-    }
-    if (two) {
-        for (char *c = stop + 1; *c; c++)
-            *c = *c == '\n' ? ' ' : *c;
-        eco_svg_text_cut(out, 24, height - 12, ECO_SVG_START, "eco-f", stop + 1, SOURCE_COLUMNS);
-    }
-    out->failed |= lines.failed;
-    eco_buf_done(&lines);
-    eco_buf_puts(out, "</svg>\n");
 }
 
 void eco_svg_text_cut(struct eco_buf *out, double x, double y, enum eco_svg_anchor anchor,

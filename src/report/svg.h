@@ -9,11 +9,9 @@
 
 enum eco_svg_anchor { ECO_SVG_START, ECO_SVG_MIDDLE, ECO_SVG_END };
 
-/** Opens the document: styles, title, desc, background, headings. `kind` makes ids unique. */
+/** Opens the document: styles, title, desc, background. `kind` makes ids unique. */
 void eco_svg_open(struct eco_buf *out, const char *kind, double width, double height,
-                  const char *title, const char *subtitle, const char *desc);
-/** The source line at the bottom (may be NULL) and the end of the document. */
-void eco_svg_close(struct eco_buf *out, double height, const char *source);
+                  const char *title, const char *desc);
 void eco_svg_text(struct eco_buf *out, double x, double y, enum eco_svg_anchor anchor,
                   const char *class_names, const char *text);
 /** As eco_svg_text, cut to `columns` columns with an ellipsis. */

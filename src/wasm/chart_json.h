@@ -4,9 +4,11 @@
  *   optimize {"args": {...}}                        the energy-latency chart of a search
  *   measured {title, subtitle, source, series: [{label, highlight, loose, marks}]}
  *   bars     {title, subtitle, source, unit, bars: [{label, value, lo, hi, highlight, measured}]}
- *   power    {title, subtitle, source, t_s, power_w, idle_w, windows: [{start_s, end_s, label}]}
- * mark: {params_b, delta_pct, n, label}. Absent numbers leave a part out; a member of the wrong
- * kind is ECO_E_INVALID. Everything lives in ctx->arena.
+ *   power    {title, subtitle, source, trace, idle_w, windows: [{start_s, end_s, label, detail}]}
+ *            trace: the text of a trace.csv; several sources are added up
+ * mark: {params_b, delta_pct, n, label}. All take "width" (pixels) and "lang" ("zh"). Absent
+ * numbers leave a part out; a member of the wrong kind is ECO_E_INVALID. Everything lives in
+ * ctx->arena.
  */
 #ifndef ECO_WASM_CHART_JSON_H
 #define ECO_WASM_CHART_JSON_H

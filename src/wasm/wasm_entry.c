@@ -21,10 +21,12 @@
 #define ARENA_LIMIT ((size_t)64 << 20)
 #define IN_LIMIT ((size_t)20 << 20)
 #define TEXT_WIDTH 100
+#define POINTS "points.csv"
 
 static struct eco_buf in, out;
 static struct eco_arena arena;
 static struct eco_json_doc args_doc;
+static struct eco_str points; /* the one "file" of a page: the CSV of a fit, as its text */
 
 /* Exports are called by name; nothing in C calls them. */
 int eco_wasm_start(void);
@@ -169,11 +171,40 @@ static void render(const struct eco_op *op, const struct eco_ctx *ctx, const voi
     }
 }
 
+static int read_points(struct eco_ctx *ctx, const char *path, struct eco_str *text,
+                       struct eco_err *err)
+{
+    (void)ctx;
+    if (!points.s || strcmp(path, POINTS) != 0) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, "data", "a page reads no files");
+    }
+    *text = points;
+    return 0;
+}
+
 static struct eco_ctx context(double now_unix_ms)
 {
     eco_arena_reset(&arena);
-    return (struct eco_ctx){
-        .arena = &arena, .now_unix_ms = (int64_t)now_unix_ms, .timestamp = timestamp};
+    points = (struct eco_str){0};
+    return (struct eco_ctx){.arena = &arena,
+                            .now_unix_ms = (int64_t)now_unix_ms,
+                            .timestamp = timestamp,
+                            .read_file = read_points};
+}
+
+/* `fit` reads a file on a command line; here its "data" is the text, known as POINTS. */
+static bool take_points(const struct eco_op *op, const struct eco_json *root)
+{
+    struct eco_json *data = strcmp(op->name, "fit") == 0 && root->type == ECO_JSON_OBJECT
+                                ? (struct eco_json *)eco_json_get(root, "data")
+                                : NULL;
+    if (!data || data->type != ECO_JSON_STRING) {
+        return false;
+    }
+    points = (struct eco_str){data->str, data->len};
+    data->str = POINTS;
+    data->len = strlen(POINTS);
+    return true;
 }
 
 /* The operation named in in[0..len). */
@@ -199,7 +230,8 @@ static int set_args(const struct eco_op *op, const char *text, size_t len, void 
     }
     int rc = eco_args_init(op, *args, &arena, err);
     rc = rc ? rc : eco_json_reparse(&args_doc, text, len, err);
-    rc = rc ? rc : eco_args_set_json(op, *args, &arena, args_doc.root, false, err);
+    bool native = rc == 0 && take_points(op, args_doc.root);
+    rc = rc ? rc : eco_args_set_json(op, *args, &arena, args_doc.root, native, err);
     return rc ? rc : eco_args_finish(op, *args, err);
 }
 

@@ -1,20 +1,21 @@
 // The page in Chromium: every tab, both languages, both themes, three widths, links, drops, keys,
 // the single file. Fails on any request to elsewhere, any error in the console, any axe violation.
-//   node page.mjs DIST ENGINE.wasm SOURCE [--full]     --full: axe and overflow in the whole matrix
+//   node page.mjs DIST ENGINE.wasm SOURCE [PROGRAM] [--full]     --full: the whole matrix, real measurements
 import fs from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import AxeBuilder from '@axe-core/playwright';
 import { load } from './engine.mjs';
 import { go, launch, open, serve } from './browser.mjs';
+import { more } from './page_more.mjs';
 
-const [dist, wasm, source] = process.argv.slice(2).map((p) => path.resolve(p));
 const full = process.argv.includes('--full');
+const [dist, wasm, source, program] = process.argv.slice(2).filter((a) => a !== '--full').map((p) => path.resolve(p));
 const engine = await load(wasm);
 const server = await serve(path.join(dist, 'web'));
 const browser = await launch();
-const TABS = ['tested', 'model', 'optimize', 'cost', 'audit', 'run', 'data', 'about'];
-const WIDTHS = [390, 820, 1280];
+const TABS = ['tested', 'model', 'optimize', 'diagnose', 'cost', 'audit', 'run', 'data', 'about'];
+const WIDTHS = [360, 768, 1280];
 const started = performance.now();
 let passed = 0, failed = 0;
 
@@ -128,10 +129,10 @@ const parts = {
     let combination = 0;
     for (const theme of ['light', 'dark']) {
       for (const width of WIDTHS) {
-        if (!full && (theme === 'dark') !== (width === 390)) continue;
+        if (!full && (theme === 'dark') !== (width === 360)) continue;
         const turn = combination++;
         const { page, seen, context } = await open(browser, { viewport: { width, height: 850 }, colorScheme: theme, reducedMotion: 'reduce' });
-        await go(page, `${server.url}?theme=${theme}&lang=${width === 820 ? 'zh' : 'en'}&code=load_in_8bit%3DTrue%0ABitsAndBytesConfig(load_in_8bit%3DTrue)`);
+        await go(page, `${server.url}?theme=${theme}&lang=${width === 768 ? 'zh' : 'en'}&code=load_in_8bit%3DTrue%0ABitsAndBytesConfig(load_in_8bit%3DTrue)`);
         for (const [i, name] of TABS.entries()) {
           await tab(page, name);
           check(`${name} ${theme} ${width}: something is there`, (await page.locator('main h2, main table').count()) > 0);
@@ -187,8 +188,9 @@ const parts = {
     const controls = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll('main input:not([type=file]), main select, main textarea, #switches select')]
       .filter((e) => e.id).map((e) => [e.id, e.type === 'checkbox' || e.type === 'radio' ? e.checked : e.value])));
     const set = {
-      model: { '#c-gpu': 't4', '#c-precision': 'INT8-MIXED', '#c-engine': 'vllm', '#c-requests': '5000', '#c-region': 'France', '#c-production': true },
+      model: { '#c-gpu': 't4', '#c-precision': 'INT8-MIXED', '#c-engine': 'vllm', '#c-requests': '5000', '#c-region': 'France', '#c-calibration': 'published', '#c-production': true },
       optimize: { '#c-objective': 'min_latency', '#c-max_vram_gb': '20', '#c-max_latency_ms': '80' },
+      diagnose: { '#c-throughput': '40', '#c-power_w': '200', '#c-no_kv_cache': true },
       cost: { '#c-pue': '1.3', '#c-price': '0.2' },
       data: { '#d-grade': 'D', '#d-find': 'Qwen' },
       tested: { '#c-prec': 'INT8-MIXED', '#c-excluded': true },
@@ -362,6 +364,7 @@ const parts = {
   },
 };
 
+Object.assign(parts, more({ browser, server, check, ask, tab, settle, clean, dist, source, program, full }));
 const only = process.env.ECO_WEB_ONLY?.split(',');
 for (const [name, part] of Object.entries(parts)) {
   if (only && !only.includes(name)) continue;

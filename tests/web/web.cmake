@@ -26,12 +26,13 @@ add_custom_target(page_for_tests ALL DEPENDS web)
 add_test(NAME web/same COMMAND ${ECO_NODE} ${CMAKE_CURRENT_SOURCE_DIR}/web/same.mjs
          $<TARGET_FILE:ecocompute> ${ECO_WASM})
 add_test(NAME web/page COMMAND ${ECO_NODE} ${CMAKE_CURRENT_SOURCE_DIR}/web/page.mjs ${ECO_WEB_DIST}
-         ${ECO_WASM} ${CMAKE_SOURCE_DIR})
+         ${ECO_WASM} ${CMAKE_SOURCE_DIR} $<TARGET_FILE:ecocompute>)
 set_tests_properties(web/same web/page PROPERTIES LABELS web TIMEOUT 600 COST 60
                      ENVIRONMENT "ECO_CHROMIUM=${ECO_CHROMIUM}")
 add_custom_target(web_test
   COMMAND ${CMAKE_COMMAND} -E env ECO_CHROMIUM=${ECO_CHROMIUM} ${ECO_NODE}
           ${CMAKE_CURRENT_SOURCE_DIR}/web/same.mjs $<TARGET_FILE:ecocompute> ${ECO_WASM} 5000
   COMMAND ${CMAKE_COMMAND} -E env ECO_CHROMIUM=${ECO_CHROMIUM} ${ECO_NODE}
-          ${CMAKE_CURRENT_SOURCE_DIR}/web/page.mjs ${ECO_WEB_DIST} ${ECO_WASM} ${CMAKE_SOURCE_DIR} --full
+          ${CMAKE_CURRENT_SOURCE_DIR}/web/page.mjs ${ECO_WEB_DIST} ${ECO_WASM} ${CMAKE_SOURCE_DIR}
+          $<TARGET_FILE:ecocompute> --full
   DEPENDS web ecocompute USES_TERMINAL)

@@ -1,7 +1,7 @@
 // A chart of the engine as a figure: readable by pointer and by keys, saved as SVG or PNG.
 import { chart, type Failure } from './engine';
 import { append, h, morph, save } from './dom';
-import { t } from './i18n';
+import { language, t } from './i18n';
 
 interface Mark {
   at: number; // its place among the points in the picture
@@ -11,6 +11,7 @@ interface Mark {
 }
 
 let serial = 0;
+let usual = 760; // the width a chart most likely has before it is seen
 
 // The engine's SVG carries its own style for use elsewhere; here the page's theme decides.
 function parse(text: string, tail: string): SVGSVGElement {
@@ -25,6 +26,8 @@ function parse(text: string, tail: string): SVGSVGElement {
 }
 
 function center(node: SVGElement): [number, number] {
+  const at = (name: string): number => Number(node.getAttribute(name));
+  if (node.classList.contains('eco-shade')) return [at('x') + at('width') / 2, at('y') + at('height') / 2];
   if (node.hasAttribute('cx')) return [Number(node.getAttribute('cx')), Number(node.getAttribute('cy'))];
   if (node.hasAttribute('width')) {
     return [Number(node.getAttribute('x')) + Number(node.getAttribute('width')), Number(node.getAttribute('y')) + 11];
@@ -38,7 +41,7 @@ function marksOf(svg: SVGSVGElement): Mark[] {
   for (const title of svg.querySelectorAll('title')) {
     const node = title.parentNode as SVGElement;
     const label = title.textContent ?? '';
-    if (node === (svg as unknown as SVGElement) || !label || label === 'predicted') continue;
+    if (node === (svg as unknown as SVGElement) || !label) continue;
     const [x, y] = center(node);
     title.remove(); // one tooltip, not two
     node.classList.add('point');
@@ -64,7 +67,8 @@ export class Chart {
   private readonly tip: HTMLElement;
   private readonly tools: HTMLElement;
   private svg: SVGSVGElement | null = null;
-  private text = '';
+  private asked: [string, object] | null = null;
+  private width = 0;
   private marks: Mark[] = [];
   private at = -1;
   private readonly tail = `-${++serial}`;
@@ -73,20 +77,22 @@ export class Chart {
     this.tip = h('p', { class: 'tip', 'aria-live': 'polite', role: 'status' });
     this.frame = h('div', { class: 'frame', tabindex: '0', role: 'group', onkeydown: (e: KeyboardEvent) => this.key(e) });
     this.frame.addEventListener('pointermove', (e) => this.near(e));
+    this.frame.addEventListener('pointerdown', (e) => this.near(e)); // a finger does not hover
     this.frame.addEventListener('pointerleave', () => this.show(-1));
     this.frame.addEventListener('blur', () => this.show(-1));
     this.tools = h('div', { class: 'tools' });
+    new ResizeObserver(([entry]) => this.fit(entry!.contentRect.width)).observe(this.frame);
     this.element = h('figure', { class: 'chart' }, this.frame, this.tip, this.tools);
   }
 
-  /** Draws; a failure is written where the chart would be. */
-  draw(kind: string, json: unknown): void {
-    const drawn = chart(kind, json);
+  /** Draws at the width it has; a failure is written where the chart would be. */
+  draw(kind: string, json: object): void {
+    this.asked = [kind, json];
+    const drawn = this.picture(this.width || usual);
     if (typeof drawn !== 'string') {
       this.fail(drawn);
       return;
     }
-    this.text = drawn;
     const fresh = parse(drawn, this.tail);
     const title = fresh.querySelector('title')?.textContent ?? '';
     this.show(-1);
@@ -97,15 +103,34 @@ export class Chart {
     if (!this.tools.hasChildNodes()) {
       append(this.tools, [
         h('span', { class: 'quiet' }, t('chart.keys')),
-        h('button', { type: 'button', onclick: () => save(`${this.name}.svg`, new Blob([this.text], { type: 'image/svg+xml' })) }, t('save.svg')),
-        h('button', { type: 'button', onclick: () => png(this.text, this.name) }, t('save.png')),
+        h('button', { type: 'button', onclick: () => save(`${this.name}.svg`, new Blob([this.whole()], { type: 'image/svg+xml' })) }, t('save.svg')),
+        h('button', { type: 'button', onclick: () => png(this.whole(), this.name) }, t('save.png')),
       ]);
     }
     this.element.hidden = false;
   }
 
+  private picture(width: number | undefined): string | Failure {
+    const [kind, json] = this.asked!;
+    return chart(kind, { ...json, width, lang: language() });
+  }
+
+  // What is saved has the usual width, whatever the screen's.
+  private whole(): string {
+    const drawn = this.picture(undefined);
+    return typeof drawn === 'string' ? drawn : '';
+  }
+
+  private fit(width: number): void {
+    const fits = Math.min(1200, Math.max(280, Math.round(width)));
+    if (!width || fits === this.width) return;
+    usual = this.width = fits;
+    if (this.asked) this.draw(...this.asked);
+  }
+
   fail(why: Failure): void {
     this.svg = null;
+    this.asked = null;
     this.marks = [];
     this.tools.replaceChildren();
     this.frame.replaceChildren(h('p', { class: 'quiet' }, why.message));

@@ -84,11 +84,12 @@ function output(): string {
   return decoder.decode(new Uint8Array(x.memory.buffer, x.out(), x.out_len()));
 }
 
-function put(a: string, b: string): [number, number] {
+const TOO_MUCH: Failure = { code: 'too_large', message: 'more text than the page takes (20 MiB)', param: null };
+function put(a: string, b: string): [number, number] | null {
   const first = encoder.encode(a);
   const second = encoder.encode(b);
   const at = x.in(first.length + second.length);
-  if (!at) throw new Error('too much text');
+  if (!at) return null;
   const memory = new Uint8Array(x.memory.buffer);
   memory.set(first, at);
   memory.set(second, at + first.length);
@@ -96,15 +97,17 @@ function put(a: string, b: string): [number, number] {
 }
 
 export function call(op: string, args: Args, format: Format = 'json'): Reply {
-  const [a, b] = put(op, JSON.stringify(args));
-  const status = x.call(a, b, FORMATS.indexOf(format), Date.now());
+  const given = put(op, JSON.stringify(args));
+  if (!given) return { status: 3, text: JSON.stringify({ error: TOO_MUCH }) };
+  const status = x.call(...given, FORMATS.indexOf(format), Date.now());
   return { status, text: output() };
 }
 
 /** The chart as SVG, or the reason why there is none. */
 export function chart(kind: string, json: unknown): string | Failure {
-  const [a, b] = put(kind, JSON.stringify(json));
-  const status = x.chart(a, b, Date.now());
+  const given = put(kind, JSON.stringify(json));
+  if (!given) return TOO_MUCH;
+  const status = x.chart(...given, Date.now());
   return status === 0 ? output() : (JSON.parse(output()) as { error: Failure }).error;
 }
 

@@ -1,4 +1,4 @@
-// The page: an engine, an address, eight tabs. What is shown follows from the address alone.
+// The page: an engine, an address, nine tabs. What is shown follows from the address alone.
 import { load } from './engine';
 import { h } from './dom';
 import { language, setLanguage, t } from './i18n';
@@ -8,23 +8,24 @@ import * as about from './tabs/about';
 import * as audit from './tabs/audit';
 import * as cost from './tabs/cost';
 import * as data from './tabs/data';
+import * as diagnose from './tabs/diagnose';
 import * as model from './tabs/model';
 import * as optimize from './tabs/optimize';
 import * as run from './tabs/run';
 import * as tested from './tabs/tested';
 
 const TABS: Record<string, (panel: HTMLElement, state: State) => void> = {
-  tested: tested.show, model: model.show, optimize: optimize.show, cost: cost.show,
+  tested: tested.show, model: model.show, optimize: optimize.show, diagnose: diagnose.show, cost: cost.show,
   audit: audit.show, run: run.show, data: data.show, about: about.show,
 };
 // Names that links of the published site and people use.
 const ALSO: Record<string, string> = {
   models: 'tested', measured: 'tested', yours: 'model', estimate: 'model', your: 'model', optimizer: 'optimize',
-  replications: 'run', overlay: 'run', method: 'about', methodology: 'about', evidence: 'data',
+  replications: 'run', fit: 'run', overlay: 'run', method: 'about', methodology: 'about', evidence: 'data',
 };
 const THEMES = ['auto', 'light', 'dark'];
 const KNOWN = new Set(['tab', 'lang', 'theme', 'q', 'excluded', 'compare', 'N',
-  ...model.KEYS, ...optimize.KEYS, ...cost.KEYS, ...data.KEYS, ...audit.KEYS, ...run.KEYS]);
+  ...model.KEYS, ...optimize.KEYS, ...diagnose.KEYS, ...cost.KEYS, ...data.KEYS, ...audit.KEYS, ...run.KEYS]);
 
 const main = document.getElementById('main')!;
 const panels = new Map<string, HTMLElement>();
@@ -107,7 +108,9 @@ function drops(): void {
     over(false);
     const files = [...(e.dataTransfer?.files ?? [])];
     if (!files.length) return;
-    if (files.length === 1 && /\.json$/i.test(files[0]!.name) && tabOf(get()) !== 'audit') void run.drop(files[0]!);
+    const named = (what: RegExp): boolean => files.every((f) => what.test(f.name));
+    const auditing = tabOf(get()) === 'audit' && !files.some((f) => /^(energy.*\.json|trace\.csv)$/i.test(f.name));
+    if (named(/\.(json|csv)$/i) && !auditing) void run.drop(files);
     else void audit.drop(files);
   });
 }

@@ -74,9 +74,9 @@ export function copier(label: string, text: () => string): HTMLButtonElement {
   return element;
 }
 
-/** Copy the answer as Markdown, JSON, command or link. */
-export function takeaway(op: string, args: Args): HTMLElement {
-  const text = command(op, args);
+/** Copy the answer as Markdown, JSON, command or link. `said`: as the command line has it, where that differs. */
+export function takeaway(op: string, args: Args, said: Args = args): HTMLElement {
+  const text = command(op, said);
   return h('section', { class: 'take' },
     h('h3', null, t('as command')),
     h('div', { class: 'command' }, h('code', { tabindex: '0' }, text), copier(t('copy.cmd'), () => text)),
@@ -105,8 +105,8 @@ export function alerts(title: string, list: Alert[]): HTMLElement | null {
   if (!list.length) return null;
   return h('section', null, h('h3', null, title),
     list.map((a) => h('div', { class: `alert ${a.severity}` },
-      h('p', null, h('strong', null, a.name), ' ', h('span', { class: 'quiet' }, a.severity),
-        a.effect_pct !== null ? h('span', { class: 'effect' }, ` ${pct(a.effect_pct)} ${range(a.effect_ci, pct)}`) : null),
+      h('p', null, h('strong', null, a.name), ' ', h('span', { class: 'quiet' }, tr('s.', a.severity)),
+        a.effect_pct !== null ? h('span', { class: 'effect' }, ` · ${pct(a.effect_pct)}${a.effect_ci ? ` (${range(a.effect_ci, pct)})` : ''}`) : null),
       h('p', null, a.why),
       h('p', null, `${t('fix')}: ${a.fix}`, a.fix_code ? h('code', null, a.fix_code) : null),
       a.measured ? h('p', { class: 'quiet' }, a.measured) : null)));

@@ -45,7 +45,8 @@ static struct eco_chart_crossover crossover(void)
                                         "Qwen2-7B",
                                         NULL,
                                         0,
-                                        0};
+                                        0,
+                                        "interpolated"};
 }
 
 /* One trial is drawn hollow, two are filled, as with the circles. */
@@ -55,9 +56,9 @@ static void test_one_trial_is_hollow(void **state)
     struct eco_chart_crossover c = crossover();
     struct eco_buf one = ECO_BUF_INIT, two = ECO_BUF_INIT;
     c.point_n = 1;
-    assert_int_equal(eco_chart_svg_crossover(&c, &one, NULL), 0);
+    assert_int_equal(eco_chart_svg_crossover(&c, NULL, &one, NULL), 0);
     c.point_n = 2;
-    assert_int_equal(eco_chart_svg_crossover(&c, &two, NULL), 0);
+    assert_int_equal(eco_chart_svg_crossover(&c, NULL, &two, NULL), 0);
     assert_null(strstr(one.data, "class=\"eco-you\""));
     assert_non_null(strstr(two.data, "class=\"eco-you\""));
     eco_buf_done(&one);
@@ -72,17 +73,18 @@ static const struct eco_chart_bar bar_rows[] = {
 static const struct eco_chart_bars bars = {"Energy",          "lower is better", "source",
                                            "J per 1k tokens", bar_rows,          4};
 static const struct eco_chart_candidate candidates[] = {
-    {10, 900, "a", true, true, false},
-    {20, 500, "b, the best of them all", true, true, true},
-    {30, 450, "c", true, true, false},
-    {25, 800, "d", false, true, false},
-    {12, 300, "e", false, false, false}};
+    {10, 900, "a", true, true, false, NULL},
+    {20, 500, "b, the best of them all", true, true, true, NULL},
+    {30, 450, "c", true, true, false, NULL},
+    {25, 800, "d", false, true, false, NULL},
+    {12, 300, "e", false, false, false, NULL}};
 static const struct eco_chart_pareto pareto = {"Front",     NULL,       NULL, "latency, ms",
                                                "energy, J", candidates, 5};
 
 static struct eco_chart_power power(void)
 {
-    static const struct eco_chart_window windows[] = {{10, 40, "FP16 #1"}, {60, 90, "NF4 #1"}};
+    static const struct eco_chart_window windows[] = {{10, 40, "FP16 #1", NULL},
+                                                      {60, 90, "NF4 #1", "NF4, 99 W"}};
     for (int i = 0; i < 5000; i++) {
         times[i] = i * 0.02;
         watts[i] = i % 500 == 250 ? 499 : 100 + 20 * sin(i);
@@ -106,7 +108,7 @@ static void draw(int which, struct eco_buf *out)
     eco_buf_clear(out);
     switch (which) {
     case 0:
-        rc = eco_chart_svg_crossover(&c, out, &err);
+        rc = eco_chart_svg_crossover(&c, NULL, out, &err);
         break;
     case 1: /* one bare point */
         c = (struct eco_chart_crossover){.crossover_b = NAN,
@@ -114,16 +116,16 @@ static void draw(int which, struct eco_buf *out)
                                          .point_pct = 3,
                                          .point_lo_pct = NAN,
                                          .point_hi_pct = NAN};
-        rc = eco_chart_svg_crossover(&c, out, &err);
+        rc = eco_chart_svg_crossover(&c, NULL, out, &err);
         break;
     case 2:
-        rc = eco_chart_svg_bars(&bars, out, &err);
+        rc = eco_chart_svg_bars(&bars, NULL, out, &err);
         break;
     case 3:
-        rc = eco_chart_svg_pareto(&pareto, out, &err);
+        rc = eco_chart_svg_pareto(&pareto, NULL, out, &err);
         break;
     default:
-        rc = eco_chart_svg_power(&p, out, &err);
+        rc = eco_chart_svg_power(&p, NULL, out, &err);
     }
     if (rc != 0)
         fail_msg("chart %d: %s", which, err.message);
@@ -304,29 +306,29 @@ static void test_refusals(void **state)
     struct eco_chart_text_style s = {72, 18, false, false, NULL},
                                 bad = {39, 18, false, false, NULL};
     struct eco_chart_crossover c = crossover(), empty = {.crossover_b = NAN, .point_b = NAN};
-    assert_int_equal(eco_chart_svg_crossover(&empty, &out, &err), ECO_E_INVALID);
+    assert_int_equal(eco_chart_svg_crossover(&empty, NULL, &out, &err), ECO_E_INVALID);
     assert_int_equal(eco_chart_text_crossover(&c, &bad, &out, &err), ECO_E_RANGE);
     bad = (struct eco_chart_text_style){72, 101, false, false, NULL};
     assert_int_equal(eco_chart_text_crossover(&c, &bad, &out, &err), ECO_E_RANGE);
     curve[3].params_b = curve[2].params_b;
-    assert_int_equal(eco_chart_svg_crossover(&c, &out, &err), ECO_E_INVALID);
+    assert_int_equal(eco_chart_svg_crossover(&c, NULL, &out, &err), ECO_E_INVALID);
     assert_int_equal(eco_chart_text_crossover(&c, &s, &out, &err), ECO_E_INVALID);
     c = crossover();
     curve[5].delta_pct.median = NAN;
-    assert_int_equal(eco_chart_svg_crossover(&c, &out, &err), ECO_E_INVALID);
+    assert_int_equal(eco_chart_svg_crossover(&c, NULL, &out, &err), ECO_E_INVALID);
     c = crossover();
     c.point_b = -1;
-    assert_int_equal(eco_chart_svg_crossover(&c, &out, &err), ECO_E_INVALID);
+    assert_int_equal(eco_chart_svg_crossover(&c, NULL, &out, &err), ECO_E_INVALID);
     c.curve_count = ECO_CHART_MAX_POINTS + 1;
-    assert_int_equal(eco_chart_svg_crossover(&c, &out, &err), ECO_E_TOO_LARGE);
+    assert_int_equal(eco_chart_svg_crossover(&c, NULL, &out, &err), ECO_E_TOO_LARGE);
     struct eco_chart_bars none = {.bar_count = 0};
-    assert_int_equal(eco_chart_svg_bars(&none, &out, &err), ECO_E_INVALID);
+    assert_int_equal(eco_chart_svg_bars(&none, NULL, &out, &err), ECO_E_INVALID);
     assert_int_equal(eco_chart_text_bars(&none, &s, &out, &err), ECO_E_INVALID);
     struct eco_chart_pareto nothing = {.count = 0};
-    assert_int_equal(eco_chart_svg_pareto(&nothing, &out, &err), ECO_E_INVALID);
+    assert_int_equal(eco_chart_svg_pareto(&nothing, NULL, &out, &err), ECO_E_INVALID);
     struct eco_chart_power p = power();
     times[7] = 0;
-    assert_int_equal(eco_chart_svg_power(&p, &out, &err), ECO_E_INVALID);
+    assert_int_equal(eco_chart_svg_power(&p, NULL, &out, &err), ECO_E_INVALID);
     assert_int_equal(out.len, 0);
     eco_buf_done(&out);
 }

@@ -27,7 +27,7 @@ static void draws_every_pair(void **state)
         {.label = "T4", .marks = turing, .mark_count = 1}};
     const struct eco_chart_measured c = {"NF4", "by size", "rows", series, 2};
     struct eco_buf out = ECO_BUF_INIT;
-    assert_int_equal(eco_chart_svg_measured(&c, &out, NULL), 0);
+    assert_int_equal(eco_chart_svg_measured(&c, NULL, &out, NULL), 0);
     const char *svg = eco_buf_str(&out);
     assert_int_equal(count(svg, "class=\"eco-you\""), 2);    /* repeated: filled */
     assert_int_equal(count(svg, "class=\"eco-range\""), 2);  /* once: hollow */
@@ -45,7 +45,7 @@ static void joins_no_loose_pairs(void **state)
     const struct eco_chart_series series = {.marks = ada, .mark_count = 4, .loose = true};
     const struct eco_chart_measured c = {NULL, NULL, NULL, &series, 1};
     struct eco_buf out = ECO_BUF_INIT;
-    assert_int_equal(eco_chart_svg_measured(&c, &out, NULL), 0);
+    assert_int_equal(eco_chart_svg_measured(&c, NULL, &out, NULL), 0);
     assert_int_equal(count(eco_buf_str(&out), "<g opacity"), 0);
     assert_int_equal(count(eco_buf_str(&out), "class=\"eco-mark\""), 3); /* two, and the legend */
     eco_buf_done(&out);
@@ -65,7 +65,7 @@ static void refuses_what_is_no_curve(void **state)
         const struct eco_chart_measured c = {NULL, NULL, NULL, &bad[i], 1};
         struct eco_buf out = ECO_BUF_INIT;
         struct eco_err err = {0};
-        assert_int_equal(eco_chart_svg_measured(&c, &out, &err), ECO_E_INVALID);
+        assert_int_equal(eco_chart_svg_measured(&c, NULL, &out, &err), ECO_E_INVALID);
         assert_string_equal(err.arg, "series");
         assert_int_equal(out.len, 0);
         eco_buf_done(&out);
@@ -90,9 +90,9 @@ static void overlays_and_never_extends_what_was_measured(void **state)
                                     .point_b = (double)NAN,
                                     .point_pct = (double)NAN};
     struct eco_buf without = ECO_BUF_INIT, with = ECO_BUF_INIT;
-    assert_int_equal(eco_chart_svg_crossover(&c, &without, NULL), 0);
+    assert_int_equal(eco_chart_svg_crossover(&c, NULL, &without, NULL), 0);
     c.yours = &yours, c.yours_count = 1;
-    assert_int_equal(eco_chart_svg_crossover(&c, &with, NULL), 0);
+    assert_int_equal(eco_chart_svg_crossover(&c, NULL, &with, NULL), 0);
     assert_int_equal(count(eco_buf_str(&without), "eco-yours"), 0);
     assert_int_equal(count(eco_buf_str(&with), "<g class=\"eco-yours\"><title>mine &lt;b&gt;"), 1);
     assert_int_equal(count(eco_buf_str(&with), "eco-dash"),
@@ -100,7 +100,7 @@ static void overlays_and_never_extends_what_was_measured(void **state)
     eco_buf_clear(&with);
     const struct eco_chart_mark wrong = {-1, 3, 1, NULL};
     c.yours = &wrong;
-    assert_int_equal(eco_chart_svg_crossover(&c, &with, NULL), ECO_E_INVALID);
+    assert_int_equal(eco_chart_svg_crossover(&c, NULL, &with, NULL), ECO_E_INVALID);
     eco_buf_done(&without);
     eco_buf_done(&with);
 }

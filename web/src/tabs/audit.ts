@@ -1,7 +1,7 @@
 // Audit: the rules over pasted code or dropped files, in the page. Nothing is sent.
 import { ask, call } from '../engine';
 import { command, h, num, pct, range } from '../dom';
-import { language, t } from '../i18n';
+import { language, t, tr } from '../i18n';
 import { field, spoken } from '../controls';
 import { button, copier, failure, fill, saveText } from '../parts';
 import { get, set, type State } from '../state';
@@ -68,7 +68,7 @@ function args(source: Source): Record<string, unknown> {
 
 function finding(f: Finding): HTMLElement {
   return h('div', { class: `alert ${f.severity}` },
-    h('p', null, h('strong', null, f.message), ' ', h('span', { class: 'quiet' }, `${f.severity} · ${f.rule} · ${f.file}:${num(f.line)}`)),
+    h('p', null, h('strong', null, f.message), ' ', h('span', { class: 'quiet' }, `${tr('s.', f.severity)} · ${f.rule} · ${f.file}:${num(f.line)}`)),
     h('p', null, f.why),
     f.effect_pct !== null ? h('p', { class: 'effect' }, `${t('effect')}: ${pct(f.effect_pct)} ${range(f.effect_ci, pct)} `, h('span', { class: 'quiet' }, f.effect)) : f.effect ? h('p', { class: 'effect' }, f.effect) : null,
     h('p', null, `${t('fix')}: ${f.fix}`),
@@ -128,7 +128,7 @@ export function show(panel: HTMLElement, state: State): void {
     const name = h('select', { id: 'c-name', onchange: () => set({ name: name.value }, true) }, names.map((n) => h('option', { value: n }, n)));
     name.value = names.includes(state.name ?? '') ? state.name! : 'code.py';
     fill(panel,
-      h('section', { class: 'headline' }, h('h2', null, t('tab.audit')), h('p', { class: 'quiet' }, `${t('audit.paste')}. ${t('audit.local')}`)),
+      h('section', { class: 'headline' }, h('h2', null, t('tab.audit')), h('p', { class: 'quiet' }, t('audit.paste'), t('stop'), t('audit.local'))),
       h('div', { class: 'split even' },
         h('form', { class: 'editor', onsubmit: (e: Event) => e.preventDefault() },
           h('div', { class: 'filters' }, h('div', { class: 'field' }, h('label', { for: 'c-name' }, t('p.name')), name), field('audit', 'gpu')),

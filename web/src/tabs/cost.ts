@@ -2,7 +2,7 @@
 import { ask } from '../engine';
 import { Chart } from '../chart';
 import { h, num, pct, range, unit, usd } from '../dom';
-import { t } from '../i18n';
+import { t, tr } from '../i18n';
 import { argsFor, field, group, Sheet, slider } from '../controls';
 import { alerts, facts, failure, fill, list, table, takeaway, type Alert } from '../parts';
 import { target } from './model';
@@ -55,10 +55,13 @@ const sheet = new Sheet(KEYS, () => [
     group(t('volume'), false, ...['price', 'carbon_intensity', 'pue', 'host_overhead_w', 'gpu_usd_per_hour'].map((k) => field('cost', k))),
     group(t('more'), false, ...['ctx', 'prompt_tokens', 'gen_tokens', 'engine'].map((k) => field('cost', k)))]);
 
-function bars(c: Cost): unknown {
+// Where a tariff is from: a file by its name, a sentence as it is.
+const origin = (source: string): string => (/^\S+$/.test(source) ? source.replace(/^.*\//, '') : source);
+
+function bars(c: Cost): object {
   return {
-    title: t('options'), subtitle: c.verdict, unit: 'USD a month', source: c.bill.assumptions[0],
-    bars: c.options.map((o) => ({ label: `${o.label}: ${o.precision} × ${o.batch}`, value: o.month_usd, highlight: o === c.options.reduce((a, b) => (b.month_usd < a.month_usd ? b : a)), measured: true })),
+    title: t('options'), subtitle: c.verdict, unit: t('usd.month'), source: c.bill.assumptions[0],
+    bars: c.options.map((o) => ({ label: `${tr('c.', o.label)}: ${o.precision} × ${o.batch}`, value: o.month_usd, highlight: o === c.options.reduce((a, b) => (b.month_usd < a.month_usd ? b : a)), measured: false })),
   };
 }
 
@@ -77,21 +80,21 @@ export function show(panel: HTMLElement, state: State): void {
   chart.draw('bars', bars(c));
   fill(answer,
     h('section', { class: 'headline' },
-      h('p', { class: 'eyebrow' }, `${c.input.precision} · ${c.input.gpu ?? ''} · ${num(b.requests)} · ${b.region}`),
+      h('p', { class: 'eyebrow' }, `${c.input.precision} · ${c.input.gpu ?? ''} · ${num(b.requests)} ${t('requests')} · ${b.region}`),
       h('h2', null, c.verdict),
       h('div', { class: 'hero' },
         h('div', { class: 'big' }, h('span', { class: 'figure' }, usd(b.month.usd)), h('span', { class: 'what' }, `${t('month')} ${range(b.month_usd_ci, usd)}`)),
         c.saving_pct !== null && c.saving_pct > 0 ? h('div', { class: 'big good' }, h('span', { class: 'figure' }, pct(-c.saving_pct)), h('span', { class: 'what' }, t('possible'))) : null)),
     facts([
       { name: t('kwh'), value: num(b.month.kwh), unit: 'kWh', basis: 'computed', evidence: rows },
-      { name: t('co2'), value: num(b.month.kgco2), unit: 'kg', more: `${num(b.carbon_gco2_per_kwh)} g/kWh · ${b.carbon_source}`, basis: 'computed', evidence: rows },
+      { name: t('co2'), value: num(b.month.kgco2), unit: 'kg', more: `${num(b.carbon_gco2_per_kwh)} g/kWh · ${origin(b.carbon_source)}`, basis: 'computed', evidence: rows },
       { name: t('year'), value: usd(b.year.usd), more: unit(b.year.kwh, 'kWh'), basis: 'computed', evidence: rows },
       { name: t('request'), value: num(b.j_per_request), unit: 'J', basis: 'computed', evidence: rows },
-      { name: t('p.price'), value: `$${num(b.price_usd_per_kwh)}`, unit: '/ kWh', more: b.price_source },
+      { name: t('p.price'), value: `$${num(b.price_usd_per_kwh)}`, unit: '/ kWh', more: origin(b.price_source) },
       { name: 'PUE', value: num(b.pue) }]),
     chart.element,
     h('section', null, h('h3', null, t('options')), table(t('options'), [
-      { name: t('option'), cell: (o: Option) => o.label },
+      { name: t('option'), cell: (o: Option) => tr('c.', o.label) },
       { name: t('p.precision'), cell: (o) => o.precision },
       { name: t('p.batch'), right: true, cell: (o) => num(o.batch) },
       { name: t('energy.unit'), right: true, cell: (o) => num(o.j_per_1k) },

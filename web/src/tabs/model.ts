@@ -2,24 +2,25 @@
 import { ask, type Args } from '../engine';
 import { Chart } from '../chart';
 import { chance, command, h, morph, num, pct, range, usd } from '../dom';
-import { t, tr } from '../i18n';
+import { t } from '../i18n';
 import { argsFor, field, group, Sheet, slider, spoken } from '../controls';
 import { alerts, facts, failure, fill, inside, list, rowsBehind, strip, table, tag, takeaway, type Alert, type Bands } from '../parts';
+import { short } from '../rows';
 import { get, set, type State } from '../state';
 
 export const KEYS = ['model', 'params_b', 'gpu', 'precision', 'batch', 'ctx', 'prompt_tokens', 'gen_tokens', 'engine',
-  'production', 'eager', 'nightly', 'no_kv_cache', 'requests', 'region', 'price', 'carbon_intensity', 'pue', 'host_overhead_w', 'gpu_usd_per_hour'];
+  'production', 'eager', 'nightly', 'no_kv_cache', 'calibration', 'requests', 'region', 'price', 'carbon_intensity', 'pue', 'host_overhead_w', 'gpu_usd_per_hour'];
 
 interface Anchor {
-  row: string;
+  row: string | null;
   gpu: string;
-  model: string;
+  model: string | null;
   params_b: number;
-  batch: number;
+  batch: number | null;
   delta_pct: number;
-  weight: number;
+  weight: number | null;
   n: number;
-  session: string;
+  session: string | null;
 }
 interface Money {
   kwh: number;
@@ -33,7 +34,7 @@ export interface Estimate {
   confidence: string;
   recommendation: string;
   verdict: string;
-  reason: string;
+  reason: string | null;
   crossover_b: number | null;
   crossover_ci: [number, number] | null;
   flip_batch: number | null;
@@ -43,7 +44,7 @@ export interface Estimate {
   anchors: Anchor[];
   notes: string[];
   alerts: Alert[];
-  input: { model: string; params_b: number; gpu: string; precision: string; batch: number; ctx: number; engine: string };
+  input: { model: string; params_b: number; gpu: string | null; arch: string; precision: string; batch: number; ctx: number; engine: string | null };
   energy: { fp16_j_per_1k: number; j_per_1k: number; ci: [number, number]; basis: string; rows: number } | null;
   latency: { tokens_per_s: number; tokens_per_s_ci: [number, number]; tpot_ms: number; basis: string; bound: string } | null;
   memory: { total_gb: number; card_gb: number; fits: boolean; basis: string } | null;
@@ -75,12 +76,12 @@ interface Asked {
 
 const chart = new Chart('ecocompute-crossover');
 const asked = h('div', { class: 'asked', 'aria-live': 'polite' });
-const TAB_OF: Record<string, string> = { estimate: 'model', compare: 'model', diagnose: 'model', optimize: 'optimize', cost: 'cost', audit: 'audit', measure: 'run' };
+const TAB_OF: Record<string, string> = { estimate: 'model', compare: 'model', diagnose: 'diagnose', optimize: 'optimize', cost: 'cost', audit: 'audit', measure: 'run' };
 
 // What a question says, put into the controls of the tab that answers it.
 function apply(reply: Asked, question: string): void {
   const patch: State = { q: question };
-  for (const key of KEYS.concat('max_latency_ms', 'max_vram_gb')) {
+  for (const key of KEYS.concat('max_latency_ms', 'max_vram_gb', 'throughput', 'power_w', 'energy_j_per_1k')) {
     const v = reply.params[key === 'precision' ? 'precision_exact' : key];
     if (v !== null && v !== undefined && v !== false && !Array.isArray(v)) patch[key] = v === true ? '1' : String(v);
   }
@@ -123,7 +124,7 @@ const sheet = new Sheet([...KEYS, 'q'], () => [
   slider('estimate', 'batch', 1, 256, true, 1),
   slider('estimate', 'ctx', 128, 131072, true, 1024),
   group(t('more'), false, field('estimate', 'engine'), field('estimate', 'prompt_tokens'), field('estimate', 'gen_tokens'),
-    field('estimate', 'production'), field('estimate', 'eager'), field('estimate', 'nightly'), field('estimate', 'no_kv_cache')),
+    field('estimate', 'production'), field('estimate', 'eager'), field('estimate', 'nightly'), field('estimate', 'no_kv_cache'), field('estimate', 'calibration')),
   group(t('volume'), false, ...['requests', 'region', 'price', 'carbon_intensity', 'pue', 'host_overhead_w', 'gpu_usd_per_hour'].map((k) => field('estimate', k)))],
 () => {
   fill(asked, get().q ? understood(get().q!) : null);
@@ -135,14 +136,14 @@ function headline(e: Estimate): HTMLElement {
   const tone = e.recommendation === 'quantize' ? 'good' : e.delta_pct > 0 && e.p_saves !== null && e.p_saves < 0.1 ? 'bad' : '';
   const first = e.anchors[0];
   return h('section', { class: 'headline' },
-    h('p', { class: 'eyebrow' }, `${e.input.precision} · ${e.input.gpu ?? ''} · ${tr('p.', 'batch').toLowerCase()} ${num(e.input.batch)} · ${e.input.engine}`),
+    h('p', { class: 'eyebrow' }, [e.input.precision, e.input.gpu ?? e.input.arch, `${t('p.batch').toLowerCase()} ${num(e.input.batch)}`, e.input.engine].filter(Boolean).join(' · ')),
     h('h2', null, e.verdict),
     h('div', { class: 'hero' },
-      h('div', { class: `big ${tone}` }, h('span', { class: 'figure' }, pct(e.delta_pct)), h('span', { class: 'what' }, t('change'), ' ', tag(e.basis, first ? { row: first.row } : {}))),
-      e.p_saves !== null ? h('div', { class: 'big' }, h('span', { class: 'figure' }, chance(e.p_saves)), h('span', { class: 'what' }, t('saves'), ' ', tag(e.basis, first ? { row: first.row } : {}))) : null),
+      h('div', { class: `big ${tone}` }, h('span', { class: 'figure' }, pct(e.delta_pct)), h('span', { class: 'what' }, t('change'), ' ', tag(e.basis, first?.row ? { row: first.row } : {}))),
+      e.p_saves !== null ? h('div', { class: 'big' }, h('span', { class: 'figure' }, chance(e.p_saves)), h('span', { class: 'what' }, t('saves'), ' ', tag(e.basis, first?.row ? { row: first.row } : {}))) : null),
     e.bands ? strip(e.bands) : null,
     e.bands ? h('p', { class: 'quiet center' }, t('bands')) : null,
-    h('p', null, e.reason));
+    e.reason ? h('p', { class: 'reason' }, e.reason) : null);
 }
 
 function figures(e: Estimate): HTMLElement {
@@ -162,16 +163,16 @@ function figures(e: Estimate): HTMLElement {
 
 function evidence(e: Estimate): HTMLElement | null {
   if (!e.anchors.length) return null;
-  const most = Math.max(...e.anchors.map((a) => a.weight));
+  const most = Math.max(...e.anchors.map((a) => a.weight ?? 0));
   return h('section', { id: 'anchors' }, h('h3', null, t('anchors')), h('p', { class: 'quiet' }, t('anchors.sub')),
     table(t('anchors'), [
       { name: t('weight'), right: true, cell: (a: Anchor) => {
         const bar = h('i', { class: 'bar' });
-        bar.style.width = `${(40 * a.weight) / most}px`;
-        return h('span', { class: 'weighed' }, h('span', { class: 'room' }, bar), h('span', null, a.weight.toFixed(3)));
+        bar.style.width = `${(40 * (a.weight ?? 0)) / (most || 1)}px`;
+        return h('span', { class: 'weighed' }, h('span', { class: 'room' }, bar), h('span', null, a.weight === null ? '–' : a.weight.toFixed(3)));
       } },
       { name: t('change2'), right: true, cell: (a) => pct(a.delta_pct) },
-      { name: t('p.model'), cell: (a) => inside(rowsBehind({ row: a.row }), {}, a.model.replace(/^.*\//, '')) },
+      { name: t('p.model'), cell: (a) => (a.row ? inside(rowsBehind({ row: a.row }), {}, short(a.model ?? a.row)) : `${num(a.params_b)}B`) },
       { name: t('p.gpu'), cell: (a) => a.gpu },
       { name: t('p.batch'), right: true, cell: (a) => num(a.batch) },
       { name: 'n', right: true, cell: (a) => num(a.n) },
@@ -179,7 +180,8 @@ function evidence(e: Estimate): HTMLElement | null {
 }
 
 function precisions(args: Args): HTMLElement | null {
-  const { precision: _, ...rest } = args;
+  const { precision: _, calibration: published, ...rest } = args;
+  if (published === 'published') return null; // these would be other numbers than those above
   const reply = ask<{ rows: Compared[] }>('compare', rest);
   if ('error' in reply) return null;
   return h('section', null, h('h3', null, t('precisions')),

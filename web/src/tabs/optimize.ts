@@ -97,7 +97,7 @@ export function show(panel: HTMLElement, state: State): void {
   chart.draw('optimize', { args });
   fill(answer,
     h('section', { class: 'headline' },
-      h('p', { class: 'eyebrow' }, `${num(o.feasible_count)} / ${num(o.candidates)}`),
+      h('p', { class: 'eyebrow' }, `${num(o.feasible_count)} / ${num(o.candidates)} ${t('within')}`),
       h('h2', null, o.verdict),
       c ? h('div', { class: 'hero' }, h('div', { class: 'big' }, h('span', { class: 'figure' }, `${c.precision} × ${num(c.batch)}`), h('span', { class: 'what' }, `${t(o.recommended ? 'recommended' : 'nearest')} · ${c.gpu} · ${c.engine}`))) : null),
     o.misses.length ? h('section', null, h('h3', null, t('misses')), table(t('misses'), [

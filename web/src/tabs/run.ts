@@ -1,4 +1,5 @@
-// Run it yourself: commands, checking a report as the command line does, overlaying it on the curve.
+// Run it yourself: commands, checking a report as the command line does, overlaying it on the curve,
+// its power over time, what others measured, and a fit of own points.
 import { ask, call } from '../engine';
 import { Chart } from '../chart';
 import { h, num, pct } from '../dom';
@@ -6,8 +7,12 @@ import { spoken } from '../controls';
 import { t } from '../i18n';
 import { button, copier, fill, tag } from '../parts';
 import { link, set, type State } from '../state';
+import * as fit from './fit';
+import { gallery, gather } from './gallery';
 
-export const KEYS = ['case', 'overlay', 'report'];
+export const KEYS = ['case', 'overlay', 'report', ...fit.KEYS];
+const REPORT_MAX = 1 << 20;
+const TRACE_MAX = 16 << 20;
 const LINK_MAX = 6000; // longer reports stay out of the address; their share link holds the point
 
 interface Issue {
@@ -36,21 +41,38 @@ interface Reported {
 }
 
 const chart = new Chart('ecocompute-overlay');
-const trace = new Chart('ecocompute-power');
+const power = new Chart('ecocompute-power');
 const results = h('div', { class: 'answer', 'aria-live': 'polite' });
-const gallery = h('div');
 let pasted = '';
-let gathered = '';
+let others: string[] = []; // reports of the same session: their windows
+let trace = ''; // the text of its trace.csv
+let refused = '';
+let asked = false;
 
+const FIRST = ['./quickstart.sh', 'export PATH="$PWD/build:$PATH"'];
 const CASES: Record<string, [string, string[]]> = {
-  nvidia: ['run.nvidia', ['./quickstart.sh', 'ecocompute doctor', "ecocompute measure TinyLlama/TinyLlama-1.1B-Chat-v1.0 --precision FP16,NF4 --workload 'worker:python3 workers/transformers_worker.py' --out ecocompute-out"]],
-  server: ['run.server', ['./quickstart.sh', 'ecocompute track -- ./your-benchmark.sh']],
-  other: ['run.other', ['./quickstart.sh', 'ecocompute doctor', 'ecocompute measure TinyLlama/TinyLlama-1.1B-Chat-v1.0 --workload builtin --precision FP16,NF4 --out ecocompute-out']],
-  none: ['run.none', ['./quickstart.sh', 'ecocompute measure TinyLlama-1.1B-Chat-v1.0 --gpu rtx4090 --out ecocompute-out']],
+  nvidia: ['run.nvidia', [...FIRST, 'ecocompute doctor', "ecocompute measure TinyLlama/TinyLlama-1.1B-Chat-v1.0 --precision FP16,NF4 --workload 'worker:python3 workers/transformers_worker.py' --out ecocompute-out"]],
+  server: ['run.server', [...FIRST, 'ecocompute track -- ./your-benchmark.sh']],
+  other: ['run.other', [...FIRST, 'ecocompute doctor', 'ecocompute measure synthetic:SmolLM2-135M --precision FP16,Q8_0 --quick --out ecocompute-out']],
+  none: ['run.none', [...FIRST, 'ecocompute measure TinyLlama-1.1B-Chat-v1.0 --gpu rtx4090 --out ecocompute-out']],
 };
 
-export async function drop(file: File): Promise<void> {
-  pasted = await file.text();
+/** What a measurement wrote: energy.json, the reports of its other precisions, trace.csv. */
+export async function drop(files: File[]): Promise<void> {
+  refused = '';
+  const reports: [string, string][] = [];
+  for (const file of files) {
+    const csv = /\.csv$/i.test(file.name);
+    if (file.size > (csv ? TRACE_MAX : REPORT_MAX)) refused = `${file.name}: ${t('run.large')}`;
+    else if (csv) trace = await file.text();
+    else reports.push([file.name, await file.text()]);
+  }
+  if (reports.length) {
+    reports.sort(([a], [b]) => Number(b === 'energy.json') - Number(a === 'energy.json'));
+    pasted = reports[0]![1];
+    others = reports.slice(1).map(([, text]) => text);
+    if (!files.some((f) => /\.csv$/i.test(f.name))) trace = '';
+  }
   set({ tab: 'run', overlay: '', report: '' }, true);
 }
 
@@ -83,14 +105,34 @@ function issues(title: string, list: Issue[], kind: string): HTMLElement | null 
   return list.length ? h('section', null, h('h3', null, title), h('ul', { class: kind }, list.map((i) => h('li', null, h('code', null, i.pointer || '/'), ` ${i.message}`)))) : null;
 }
 
-// The power trace of a report, when it holds one.
-function traced(text: string): HTMLElement | null {
-  const document = JSON.parse(text) as { power_trace?: { t_s?: unknown; power_w?: unknown; watts?: unknown; idle_w?: number; windows?: unknown } };
-  const p = document.power_trace;
-  const watts = p?.power_w ?? p?.watts;
-  if (!p || !Array.isArray(p.t_s) || !Array.isArray(watts)) return null;
-  trace.draw('power', { title: t('run.trace'), t_s: p.t_s, power_w: watts, idle_w: p.idle_w, windows: p.windows ?? [] });
-  return trace.element;
+interface Phased {
+  phases?: { name?: unknown; trial?: unknown; start_s?: unknown; end_s?: unknown; avg_power_watts?: unknown }[];
+  workload?: { precision_exact?: unknown };
+  idle?: { with_model_watts?: unknown };
+  measurement_source?: unknown;
+}
+
+// Windows of a report that the engine found valid, on the clock of its trace.csv.
+function windows(text: string): object[] {
+  const document = JSON.parse(text) as Phased;
+  const precision = String(document.workload?.precision_exact ?? '');
+  return (document.phases ?? []).filter((p) => p.name === 'window').map((p) => ({
+    start_s: p.start_s, end_s: p.end_s, label: precision,
+    detail: [precision, `${t('run.trial')} ${String(p.trial)}`, `${num(p.start_s as number)} … ${num(p.end_s as number)} s`,
+      ...(typeof p.avg_power_watts === 'number' ? [`${num(p.avg_power_watts)} W`] : []), t('b.measured')].join(' · '),
+  }));
+}
+
+const valid = (text: string): boolean => 'result' in ask('report', { action: 'validate', document: text });
+
+// Power over time: trace.csv with the windows of the reports shaded.
+function traced(main: string | null): HTMLElement | null {
+  const reports = main === null ? [] : [main, ...others.filter(valid)];
+  const shaded = reports.flatMap(windows);
+  if (!trace) return shaded.length ? h('p', { class: 'quiet' }, t('run.notrace')) : null;
+  const document = main === null ? {} : (JSON.parse(main) as Phased);
+  power.draw('power', { title: t('run.trace'), subtitle: 'trace.csv', source: document.measurement_source, trace, idle_w: document.idle?.with_model_watts, windows: shaded });
+  return power.element;
 }
 
 function report(text: string): void {
@@ -101,13 +143,13 @@ function report(text: string): void {
   const parts: (HTMLElement | null)[] = [];
   if ('error' in checked) parts.push(h('div', { class: 'failure', role: 'alert' }, h('p', null, t('run.invalid')), h('p', null, `${checked.error.param ?? ''} ${checked.error.message}`)));
   else parts.push(h('p', { class: 'good' }, `✓ ${t('run.valid')}`), issues(t('run.advice'), checked.result.advice, 'quiet'));
-  const valid = 'result' in checked;
-  if (valid && 'result' in point) parts.push(overlaid(point.result.points));
-  else if (valid && 'error' in point) parts.push(h('div', { class: 'failure', role: 'alert' }, h('p', null, t('run.error')), h('p', null, point.error.message)));
-  if (valid) parts.push(traced(text));
+  const good = 'result' in checked;
+  if (good && 'result' in point) parts.push(overlaid(point.result.points));
+  else if (good && 'error' in point) parts.push(h('div', { class: 'failure', role: 'alert' }, h('p', null, t('run.error')), h('p', null, point.error.message)));
+  if (good) parts.push(traced(text));
   parts.push(h('div', { class: 'buttons' },
-    valid && 'result' in share ? copier(t('run.share'), () => share.result.link!) : null,
-    valid && 'result' in markdown ? copier(t('run.issue'), () => markdown.result.document!) : null));
+    good && 'result' in share ? copier(t('run.share'), () => share.result.link!) : null,
+    good && 'result' in markdown ? copier(t('run.issue'), () => markdown.result.document!) : null));
   fill(results, ...parts);
 }
 
@@ -125,37 +167,13 @@ function sample(): string {
   return 'result' in reply ? reply.result.document! : '';
 }
 
-interface Replication {
-  model?: string;
-  gpu?: string;
-  precision?: string;
-  delta_pct?: number;
-  basis?: string;
-}
-// Only this page's own server is asked, and only when there is one.
-async function gather(): Promise<void> {
-  if (!location.protocol.startsWith('http') || gathered === location.host) return;
-  gathered = location.host;
-  let list: Replication[] = [];
-  try {
-    const reply = await fetch('v1/replications', { credentials: 'omit', referrerPolicy: 'no-referrer' });
-    const document = reply.ok ? ((await reply.json()) as { replications?: Replication[]; rows?: Replication[] }) : {};
-    list = document.replications ?? document.rows ?? [];
-  } catch {
-    list = [];
-  }
-  fill(gallery, h('h3', null, t('run.gallery')),
-    list.length
-      ? h('ul', null, list.slice(0, 100).map((r) => h('li', null, `${r.model ?? ''} · ${r.gpu ?? ''} · ${r.precision ?? ''}: ${pct(r.delta_pct)} `, tag(r.basis ?? 'unverified'))))
-      : h('p', { class: 'quiet' }, t('run.nogallery')));
-}
-
 let timer = 0;
 export function show(panel: HTMLElement, state: State): void {
   const area = panel.querySelector<HTMLTextAreaElement>('#report');
   const overlay = state.overlay ? link({ tab: 'run', overlay: state.overlay }) : '';
   const text = pasted || state.report || overlay;
-  if (!area || document.activeElement !== area) {
+  const typing = panel.contains(document.activeElement) && document.activeElement instanceof HTMLTextAreaElement;
+  if (!area || !typing) {
     const focus = document.activeElement?.id;
     const which = CASES[state.case ?? ''] ? state.case! : 'nvidia';
     const box = h('textarea', {
@@ -165,11 +183,13 @@ export function show(panel: HTMLElement, state: State): void {
         timer = window.setTimeout(() => {
           const long = box.value.length > LINK_MAX;
           pasted = long ? box.value : '';
+          [others, trace, refused] = [[], '', ''];
           set({ report: long ? '' : box.value, overlay: '' }, false);
         }, 150);
       },
     });
-    const picker = h('input', { type: 'file', class: 'unseen', tabindex: '-1', 'aria-label': t('open'), accept: '.json,application/json', onchange: () => picker.files?.[0] && drop(picker.files[0]) });
+    const picker = h('input', { type: 'file', multiple: true, class: 'unseen', tabindex: '-1', 'aria-label': t('open'), accept: '.json,.csv,application/json,text/csv', onchange: () => drop([...(picker.files ?? [])]) });
+    const forget = (): void => { [pasted, others, trace, refused] = ['', [], '', '']; };
     fill(panel,
       h('section', { class: 'headline' }, h('h2', null, t('run.1'))),
       h('fieldset', { class: 'chips' }, h('legend', { class: 'unseen' }, t('run.case')),
@@ -179,14 +199,17 @@ export function show(panel: HTMLElement, state: State): void {
         h('label', { for: 'report' }, t('run.drop')), box,
         h('p', { class: 'quiet' }, t('audit.local')),
         h('div', { class: 'buttons' }, button(t('open'), () => picker.click()), picker,
-          button(t('run.sample'), () => { pasted = ''; const s = sample(); if (s.length > LINK_MAX) pasted = s; set({ report: s.length > LINK_MAX ? '' : s, overlay: '' }, true); }),
-          button(t('clear'), () => { pasted = ''; set({ report: '', overlay: '' }, true); })),
+          button(t('run.sample'), () => { forget(); const s = sample(); if (s.length > LINK_MAX) pasted = s; set({ report: s.length > LINK_MAX ? '' : s, overlay: '' }, true); }),
+          button(t('clear'), () => { forget(); set({ report: '', overlay: '' }, true); })),
         h('p', { class: 'quiet' }, `${t('run.sample')}: ${t('run.demo')}`)),
-      results, gallery);
+      results, gallery, fit.section(state));
     if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
   }
-  if (!text.trim()) results.replaceChildren();
+  if (!text.trim()) fill(results, traced(null));
   else if (isLink(text)) shared(text);
   else report(text);
-  void gather();
+  if (refused) results.prepend(h('div', { class: 'failure', role: 'alert' }, h('p', null, refused)));
+  fit.show(state);
+  if (!asked) void gather();
+  asked = true;
 }

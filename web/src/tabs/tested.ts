@@ -17,7 +17,7 @@ const measured = new Chart('ecocompute-measured');
 const usable = (r: DataRow): boolean => r.batch === 1 && r.n_devices <= 1 && r.delta_gross_pct !== null && r.params_b !== null && r.boundary === 'gpu-board';
 
 function label(r: DataRow): string {
-  return `${r.gpu}, ${short(r.model)}: ${pct(r.delta_gross_pct)} · n = ${r.n_trials ?? 1} · ${t('p.grade')} ${r.grade} · ${r.session}`;
+  return `${r.gpu}, ${short(r.model)}: ${pct(r.delta_gross_pct)} · n = ${r.n_trials ?? 1} · ${t('b.measured')} · ${t('p.grade')} ${r.grade} · ${r.session}`;
 }
 const mark = (r: DataRow): object => ({ params_b: r.params_b, delta_pct: r.delta_gross_pct, n: r.n_trials ?? 1, label: label(r) });
 
@@ -105,7 +105,7 @@ export function show(panel: HTMLElement, state: State): void {
   const withD = state.excluded === '1';
   const { list, cards: inOrder } = series(card, precision, withD);
   const cards = [...inOrder].sort((a, b) => Number(b === card) - Number(a === card));
-  const source = `${list.length ? num(rows().filter((r) => r.precision === precision && usable(r) && (withD || !r.excluded)).length) : 0} ${t('rows')} · GPU board · ecocompute data list --precision ${precision}`;
+  const source = `${list.length ? num(rows().filter((r) => r.precision === precision && usable(r) && (withD || !r.excluded)).length) : 0} ${t('rows')} · ${t('board')} · ecocompute data list --precision ${precision}`;
   if (list.length) measured.draw('measured', { title: `${t('measured.title')}: ${precision}`, subtitle: t('measured.sub'), source, series: list });
   else measured.fail({ code: '', message: t('no rows'), param: null });
   const energy = energyBars(card);
