@@ -178,11 +178,16 @@ static void put_legend(struct frame *f)
     eco_svg_line(&s->legend, x, s->legend_y - 4, x + 26, s->legend_y - 4, "eco-whisker");
 }
 
-static void describe(const struct eco_chart_measured *c, struct eco_buf *text)
+static void describe(const struct eco_chart_measured *c, const struct eco_chart_look *look,
+                     struct eco_buf *text)
 {
     char size[ECO_CHART_LABEL], pct[ECO_CHART_LABEL];
+    eco_buf_printf(
+        text, "%s. ",
+        eco_chart_word(look, "change in energy per token against 16 bit, by model size"));
     for (size_t s = 0; s < c->series_count; s++) {
-        eco_buf_printf(text, "%s: ", c->series[s].label ? c->series[s].label : "");
+        const char *label = c->series[s].label;
+        eco_buf_printf(text, "%s: ", label ? label : eco_chart_word(look, "further rows"));
         for (size_t i = 0; i < c->series[s].mark_count; i++) {
             eco_chart_label_size(c->series[s].marks[i].params_b, size);
             eco_chart_label_pct(c->series[s].marks[i].delta_pct, 1, true, false, pct);
@@ -207,7 +212,7 @@ int eco_chart_svg_measured(const struct eco_chart_measured *c, const struct eco_
     f->right = f->sheet.width - (f->sheet.narrow ? 104 : 170); /* names at the lines' ends */
     f->top = f->sheet.legend_y + 22;
     f->bottom = f->top + PLOT_HEIGHT;
-    describe(c, &desc);
+    describe(c, look, &desc);
     eco_chart_sheet_open(&f->sheet, "measured", f->bottom + 84 + eco_chart_sheet_more(&f->sheet),
                          eco_buf_str(&desc));
     put_axes(f);

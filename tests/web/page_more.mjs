@@ -17,6 +17,7 @@ export function session(sound) {
     d.workload.precision_exact = precision;
     d.phases = windows.map(([trial, start_s, end_s]) => ({ name: 'window', trial, start_s, end_s, energy_joules: 80 * (end_s - start_s), avg_power_watts: 80 }));
     d.idle = { ...d.idle, with_model_watts: 30 };
+    d.measurement_source = 'nvml';
     return JSON.stringify(d);
   };
   let trace = 't_s,source,power_default_w,power_average_w,power_instant_w\n';
@@ -92,7 +93,7 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
       await tab(page, 'run');
       await drop(page, session(sound()));
       const english = /[a-z]{4,}/g;
-      const names = /Qwen\w*|Instruct|Tiny\w*|Chat|Phi|mini|instruct|Llama|Mistral|Blackwell|Server|Edition|token|ecocompute|data|list|precision|MIXED|PURE|trace|NVIDIA|GeForce/gi;
+      const names = /Qwen\w*|Instruct|Tiny\w*|Chat|Phi|mini|instruct|Llama|Mistral|Blackw\w*|Server|Edition|token|ecocompute|data|list|precision|MIXED|PURE|trace|nvml|NVIDIA|GeForce/gi;
       for (const name of ['model', 'optimize', 'cost', 'tested', 'run']) {
         await tab(page, name);
         for (const [i, p] of (await pictures(page)).entries()) {
@@ -122,7 +123,7 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
       check('trace: asked for', /trace\.csv/.test(await page.textContent('.run .answer')));
       await drop(page, files);
       check('trace: windows of all reports', (await page.locator('.run .eco-shade').count()) === 3);
-      check('trace: idle', /idle/.test(await page.textContent('.run .chart:last-child svg')));
+      check('trace: idle', /idle/.test(await page.locator('.run .chart').last().locator('svg').textContent()));
       const places = await page.evaluate(() => [...document.querySelectorAll('.run .eco-shade')].map((r) => [Number(r.getAttribute('x')), Number(r.getAttribute('width'))]).sort((a, b) => a[0] - b[0]));
       const across = places[2][0] - places[0][0]; // 35 s of the clock; each window is 10 s
       check('trace: windows in their places', places.every(([, w]) => Math.abs(w / across - 10 / 35) < 0.01), JSON.stringify(places));

@@ -78,7 +78,7 @@ export class Chart {
     this.frame = h('div', { class: 'frame', tabindex: '0', role: 'group', onkeydown: (e: KeyboardEvent) => this.key(e) });
     this.frame.addEventListener('pointermove', (e) => this.near(e));
     this.frame.addEventListener('pointerdown', (e) => this.near(e)); // a finger does not hover
-    this.frame.addEventListener('pointerleave', () => this.show(-1));
+    this.frame.addEventListener('pointerleave', (e) => { if (e.pointerType !== 'touch') this.show(-1); }); // a lifted finger has read, not left
     this.frame.addEventListener('blur', () => this.show(-1));
     this.tools = h('div', { class: 'tools' });
     new ResizeObserver(([entry]) => this.fit(entry!.contentRect.width)).observe(this.frame);

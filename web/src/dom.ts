@@ -66,6 +66,8 @@ export function num(v: number | null | undefined): string {
 export const signed = (v: number): string => (v > 0 ? '+' : '') + num(v);
 export const pct = (v: number | null | undefined): string =>
   v === null || v === undefined ? '–' : `${signed(v)}${NBSP}%`;
+/** What comes from outside with all its digits, to one decimal. */
+export const tenth = (v: number | null | undefined): string => pct(v === null || v === undefined ? v : Number(v.toFixed(1)));
 export const usd = (v: number | null | undefined): string =>
   v === null || v === undefined ? '–' : `$${num(v)}`;
 export const unit = (v: number | null | undefined, u: string): string =>

@@ -3,6 +3,7 @@ import { ask } from '../engine';
 import { h, num } from '../dom';
 import { language, t } from '../i18n';
 import { fill, inside, tag } from '../parts';
+import { rows } from '../rows';
 
 interface Version {
   version: string;
@@ -50,7 +51,8 @@ export function show(panel: HTMLElement): void {
     h('dl', { class: 'lines' }, BASES.map(([b, text]) => h('div', null, h('dt', null, tag(b)), h('dd', null, at(text))))),
     ...PARTS.slice(2).flatMap(([title, list]) => [h('h2', null, at(title)), ...list.map((p) => h('p', null, at(p)))]),
     h('h2', null, t('tab.data')),
-    v ? h('p', null, `ecocompute ${v.version} · ${num(v.rows)} ${t('rows')}, ${num(v.pairs)} pairs · ${v.grades}`) : null,
+    v ? h('p', null, `ecocompute ${v.version} · ${num(rows().length)} ${t('rows')}`) : null,
+    v ? h('p', null, `${t('own')}: ${num(v.rows)} ${t('rows')}, ${num(v.pairs)} ${t('pairs')} · ${v.grades.replace(/ \(.*/, '')}`) : null,
     v ? h('p', { class: 'quiet' }, 'SHA-256 ', h('code', { class: 'wrap' }, v.data_sha256)) : null,
     h('p', null, 'CC BY 4.0, doi:', h('a', { href: 'https://doi.org/10.5281/zenodo.19647290', rel: 'noreferrer' }, '10.5281/zenodo.19647290'), '. ', inside({ tab: 'data', row: '', card: '', prec: '' }, {}, t('tab.data')))));
 }

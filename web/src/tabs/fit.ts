@@ -1,6 +1,6 @@
 // Own points fitted with the published curve: `ecocompute fit --data`, the file being the text given here.
 import { ask } from '../engine';
-import { h, num, pct } from '../dom';
+import { h, num, tenth } from '../dom';
 import { t } from '../i18n';
 import { button, failure, fill, table, takeaway } from '../parts';
 import { set, type State } from '../state';
@@ -39,10 +39,10 @@ function fitted(text: string): void {
     { name: t('p.arch'), cell: (c: Curve) => c.arch },
     { name: t('p.precision'), cell: (c) => c.precision },
     { name: 'n', right: true, cell: (c) => num(c.n) },
-    { name: t('crossover'), right: true, cell: (c) => (c.crossover_b === null ? t('none') : `${num(c.crossover_b)}B`) },
-    { name: t('fit.small'), right: true, cell: (c) => pct(c.A) },
-    { name: t('fit.half'), right: true, cell: (c) => (c.identifiable ? `${num(c.Nstar)}B` : '–') },
-    { name: t('fit.rms'), right: true, cell: (c) => num(c.resid_std) }], reply.result.curves),
+    { name: t('crossover'), right: true, cell: (c) => (c.crossover_b === null ? t('none') : `${num(Number(c.crossover_b.toFixed(2)))}B`) },
+    { name: t('fit.small'), right: true, cell: (c) => tenth(c.A) },
+    { name: t('fit.half'), right: true, cell: (c) => (c.identifiable ? `${num(Number(c.Nstar.toFixed(2)))}B` : '–') },
+    { name: t('fit.rms'), right: true, cell: (c) => num(Number(c.resid_std.toFixed(1))) }], reply.result.curves),
   reply.result.curves.some((c) => !c.identifiable) ? h('p', { class: 'quiet' }, t('fit.loose')) : null,
   takeaway('fit', { data: text }, { data: 'points.csv' }));
 }

@@ -1,6 +1,6 @@
 // Replications: reports that others sent to the server this page comes from (docs/api.md). Nobody's words
 // are trusted: they are shown as text, and a basis that is not known is shown as unverified.
-import { h, num, pct, range } from '../dom';
+import { h, num, range, tenth } from '../dom';
 import { t } from '../i18n';
 import { button, fill, table, tag } from '../parts';
 
@@ -44,7 +44,7 @@ function state(text: string, retry: boolean): void {
 
 function against(r: Row): Node | string {
   if (r.classified !== true || figure(r.curve_pct) === null) return h('span', { class: 'quiet' }, t('gallery.nocurve'));
-  return h('span', { class: r.agrees ? 'good' : 'warn' }, `${pct(r.curve_pct)} ± ${num(figure(r.band_pct))}: ${t(r.agrees ? 'gallery.inside' : 'gallery.outside')}`);
+  return h('span', { class: r.agrees ? 'good' : 'warn' }, `${tenth(r.curve_pct)} ± ${num(figure(r.band_pct))}: ${t(r.agrees ? 'gallery.inside' : 'gallery.outside')}`);
 }
 
 function draw(page: Page): void {
@@ -58,8 +58,8 @@ function draw(page: Page): void {
       { name: t('p.model'), cell: (r: Row) => word(r.model) || '–' },
       { name: t('p.gpu'), cell: (r) => word(r.gpu) || '–' },
       { name: t('p.precision'), cell: (r) => word(r.precision) },
-      { name: t('change2'), right: true, cell: (r) => pct(figure(r.delta_pct)) },
-      { name: t('range95'), right: true, cell: (r) => range(span(r.ci), pct) },
+      { name: t('change2'), right: true, cell: (r) => tenth(figure(r.delta_pct)) },
+      { name: t('range95'), right: true, cell: (r) => range(span(r.ci), tenth) },
       { name: 'n', right: true, cell: (r) => num(figure(r.n)) },
       { name: t('run.published'), cell: against },
       { name: t('basis'), cell: (r) => tag(BASES.includes(r.basis ?? '') ? r.basis : 'unverified') },

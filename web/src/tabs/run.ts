@@ -2,7 +2,7 @@
 // its power over time, what others measured, and a fit of own points.
 import { ask, call } from '../engine';
 import { Chart } from '../chart';
-import { h, num, pct } from '../dom';
+import { h, num, tenth } from '../dom';
 import { spoken } from '../controls';
 import { t } from '../i18n';
 import { button, copier, fill, tag } from '../parts';
@@ -82,7 +82,7 @@ const isLink = (text: string): boolean => !text.trimStart().startsWith('{') && (
 function overlaid(points: Point[]): HTMLElement {
   const p = points[0]!;
   const where = p.arch ? (p.gpu && p.gpu !== '—' ? { gpu: p.gpu } : { arch: p.arch }) : {};
-  const marks = points.map((q) => ({ params_b: q.N, delta_pct: q.dE, n: 1, label: `${q.model}, ${q.gpu}, ${q.precision}: ${pct(q.dE)} · ${q.basis}` }));
+  const marks = points.map((q) => ({ params_b: q.N, delta_pct: q.dE, n: 1, label: `${q.model}, ${q.gpu}, ${q.precision}: ${tenth(q.dE)} · ${q.basis}` }));
   const tries = [where, p.arch ? { arch: p.arch } : null].filter((w) => w !== null);
   let drawn = false;
   for (const w of tries) {
@@ -96,8 +96,8 @@ function overlaid(points: Point[]): HTMLElement {
   if (!drawn) chart.draw('measured', { title: t('run.point'), subtitle: t('change'), source: '', series: [{ label: p.gpu, highlight: true, loose: true, marks: [...marks].sort((a, b) => a.params_b - b.params_b) }] });
   return h('section', null, h('h3', null, t('run.overlay')),
     points.map((q) => h('div', { class: 'hero' },
-      h('div', { class: 'big' }, h('span', { class: 'figure' }, pct(q.dE)), h('span', { class: 'what' }, `${q.model} · ${num(q.N)}B · ${q.gpu} · ${q.precision} `, tag(q.basis))),
-      q.curve_pct !== null ? h('div', { class: 'big' }, h('span', { class: 'figure' }, pct(q.curve_pct)), h('span', { class: `what ${q.inside ? 'good' : 'warn'}` }, `${t('run.published')}, ${t(q.inside ? 'run.inside' : 'run.outside')}`)) : null)),
+      h('div', { class: 'big' }, h('span', { class: 'figure' }, tenth(q.dE)), h('span', { class: 'what' }, `${q.model} · ${num(q.N)}B · ${q.gpu} · ${q.precision} `, tag(q.basis))),
+      q.curve_pct !== null ? h('div', { class: 'big' }, h('span', { class: 'figure' }, tenth(q.curve_pct)), h('span', { class: `what ${q.inside ? 'good' : 'warn'}` }, `${t('run.published')}, ${t(q.inside ? 'run.inside' : 'run.outside')}`)) : null)),
     chart.element);
 }
 
@@ -201,8 +201,8 @@ export function show(panel: HTMLElement, state: State): void {
         h('div', { class: 'buttons' }, button(t('open'), () => picker.click()), picker,
           button(t('run.sample'), () => { forget(); const s = sample(); if (s.length > LINK_MAX) pasted = s; set({ report: s.length > LINK_MAX ? '' : s, overlay: '' }, true); }),
           button(t('clear'), () => { forget(); set({ report: '', overlay: '' }, true); })),
-        h('p', { class: 'quiet' }, `${t('run.sample')}: ${t('run.demo')}`)),
-      results, gallery, fit.section(state));
+        h('p', { class: 'quiet' }, t('run.demo'))),
+      results, fit.section(state), gallery);
     if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
   }
   if (!text.trim()) fill(results, traced(null));
