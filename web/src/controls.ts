@@ -57,7 +57,7 @@ function labelled(key: string, row: Row | undefined, control: HTMLElement, extra
   control.id = id;
   const u = row?.['x-unit'];
   return h('div', { class: 'field', title: row && help(row) },
-    h('label', { for: id }, tr('p.', key), u && u !== 'sequences' ? h('span', { class: 'unit' }, ` ${u}`) : null),
+    h('label', { for: id }, tr('p.', key), u && u !== 'sequences' && u !== key ? h('span', { class: 'unit' }, ' ', tr('u.', u)) : null),
     control, extra);
 }
 

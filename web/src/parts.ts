@@ -44,7 +44,7 @@ export function facts(list: Fact[]): HTMLElement {
   return h('dl', { class: 'facts' }, list.map((f) =>
     h('div', null,
       h('dt', null, f.name),
-      h('dd', { class: f.tone }, h('span', { class: 'value' }, f.value, f.unit ? h('small', null, ` ${f.unit}`) : null), f.more ? h('span', { class: 'more' }, f.more) : null,
+      h('dd', { class: f.tone }, h('span', { class: 'value' }, f.value, f.unit ? [' ', h('small', null, f.unit)] : null), f.more ? h('span', { class: 'more' }, f.more) : null,
         f.basis !== undefined ? tag(f.basis, f.evidence) : null))));
 }
 
