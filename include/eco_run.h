@@ -133,11 +133,21 @@ struct eco_run_step {
     const char *reason; /* why values are not known ("does not fit into memory"); NULL */
 };
 
+/* What other sessions would show: one session alone cannot know how much sessions differ. */
+struct eco_run_sessions {
+    int n;                     /* sessions behind the results; 0: none */
+    double between_sd_log;     /* spread between sessions, of the log ratio; NAN: not known */
+    const char *basis;         /* where the spread is from: "data set", "measured"; NULL: nowhere */
+    double lo95_pct, hi95_pct; /* the headline's change in another session; NAN */
+    const char *reason;        /* why something is not known; NULL */
+};
+
 /* One precision of the run. */
 struct eco_run_arm {
     enum eco_precision precision;
     const char *engine;   /* "transformers", "builtin" … as eco_engine_name; NULL */
     const char *weights;  /* "real", "synthetic"; NULL */
+    const char *backend;  /* of the embedded engine: "ecocompute-cpu"; NULL */
     enum eco_basis basis; /* of results: MEASURED only with a power source */
     const char *reason;   /* why results are not measured or null; NULL when measured */
     enum eco_run_level level;
@@ -146,10 +156,13 @@ struct eco_run_arm {
     int64_t tokens, dropped_samples; /* -1 */
     struct eco_run_delta delta;
     /* ecocompute.*: the same window by the hardware counter, with corrections */
-    double counter_j_per_token, net_j_per_token, counter_gap_frac, power_peak_w;
+    double counter_j_per_token, base_counter_j_per_token, net_j_per_token, counter_gap_frac;
+    double power_peak_w;
     double ttft_s, tpot_mean_s, tpot_p50_s, tpot_p99_s;
     struct eco_run_delta counter_delta;
-    struct eco_run_stat energy_stat; /* j per token over trials */
+    struct eco_run_stat energy_stat;  /* j per token over trials, protocol v1 */
+    struct eco_run_stat counter_stat; /* the same by the counter */
+    struct eco_run_sessions sessions;
     /* decode.*: (E[N tokens] - E[1 token]) / (N - 1) */
     double decode_j_per_token, prefill_j;
     const char *prefill_reason; /* why prefill_j is null; NULL */
@@ -206,6 +219,9 @@ struct eco_run {
     uint64_t seed;
     /* system under test */
     const char *gpu_name; /* as the driver or the user says; never NULL */
+    /* derived joules of another device than the one that ran: whose they are; NULL: the same */
+    const char *predicted_gpu_name;
+    enum eco_arch predicted_arch;
     enum eco_arch arch;
     int accelerator_count;
     enum eco_run_boundary boundary;
@@ -240,6 +256,22 @@ void eco_run_phase_init(struct eco_run_phase *phase);
  * measured. `why` is what the report gives as the reason (borrowed). Totals stay not known.
  */
 void eco_run_arm_fallback(struct eco_run_arm *arm, const char *why);
+/* The energy that every output leads with, and the one beside it. */
+struct eco_run_headline {
+    bool counter; /* by the hardware counter, else protocol v1 (sampled power) */
+    double j_per_token, base_j_per_token;
+    double other_j_per_token; /* of the other instrument; NAN: there is none */
+    const struct eco_run_delta *delta;
+    const struct eco_run_stat *stat;
+};
+/**
+ * The one rule, in any unit: the counter leads where it knows the energy, and the change wherever
+ * samples know one. NAN: not known.
+ */
+bool eco_run_counter_leads(double counter_energy, double counter_pct, double sampled_pct);
+struct eco_run_headline eco_run_headline(const struct eco_run_arm *arm);
+/** The other instrument against the headline, %; NAN. */
+double eco_run_cross_check_pct(double energy, double other);
 const char *eco_run_boundary_name(enum eco_run_boundary b); /* "gpu-board"; "none" */
 const char *eco_run_level_name(enum eco_run_level level);   /* "L0" … "L3" */
 

@@ -40,6 +40,9 @@ if(TARGET ecocompute)
   add_test(NAME cli/examples
            COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/examples.py
                    --program $<TARGET_FILE:ecocompute> --list $<TARGET_FILE:list_examples>)
+  add_test(NAME cli/journal COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/journal_ways.py
+           --program $<TARGET_FILE:ecocompute>)
+  set_tests_properties(cli/journal PROPERTIES LABELS cli TIMEOUT 120)
   add_test(NAME cli/pages
            COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/pages.sh $<TARGET_FILE:ecocompute>)
   set_tests_properties(cli/examples cli/pages PROPERTIES LABELS cli TIMEOUT 300)

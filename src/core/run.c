@@ -39,6 +39,7 @@ void eco_run_arm_init(struct eco_run_arm *arm)
         .dropped_samples = -1,
         .delta = no_delta,
         .counter_j_per_token = NAN,
+        .base_counter_j_per_token = NAN,
         .net_j_per_token = NAN,
         .counter_gap_frac = NAN,
         .power_peak_w = NAN,
@@ -48,6 +49,8 @@ void eco_run_arm_init(struct eco_run_arm *arm)
         .tpot_p99_s = NAN,
         .counter_delta = no_delta,
         .energy_stat = {.mean = NAN, .sd = NAN, .cv_frac = NAN},
+        .counter_stat = {.mean = NAN, .sd = NAN, .cv_frac = NAN},
+        .sessions = {.between_sd_log = NAN, .lo95_pct = NAN, .hi95_pct = NAN},
         .decode_j_per_token = NAN,
         .prefill_j = NAN,
         .decode_delta = no_delta,
@@ -144,6 +147,30 @@ void eco_run_init(struct eco_run *run)
                  .observer_power_w = NAN,
                  .observer_cpu_frac = NAN},
     };
+}
+
+bool eco_run_counter_leads(double counter_energy, double counter_pct, double sampled_pct)
+{
+    return counter_energy > 0 && (!isnan(counter_pct) || isnan(sampled_pct));
+}
+
+struct eco_run_headline eco_run_headline(const struct eco_run_arm *arm)
+{
+    bool counter =
+        arm->basis == ECO_BASIS_MEASURED &&
+        eco_run_counter_leads(arm->counter_j_per_token, arm->counter_delta.pct, arm->delta.pct);
+    return (struct eco_run_headline){
+        .counter = counter,
+        .j_per_token = counter ? arm->counter_j_per_token : arm->j_per_token,
+        .base_j_per_token = counter ? arm->base_counter_j_per_token : arm->base_j_per_token,
+        .other_j_per_token = counter ? arm->j_per_token : arm->counter_j_per_token,
+        .delta = counter ? &arm->counter_delta : &arm->delta,
+        .stat = counter ? &arm->counter_stat : &arm->energy_stat};
+}
+
+double eco_run_cross_check_pct(double energy, double other)
+{
+    return energy > 0 ? 100 * (other / energy - 1) : (double)NAN;
 }
 
 /* What the data set says about another session is at best an interpolation to this one. */

@@ -36,11 +36,12 @@ struct eco_exp_sweep {
 
 /** What was asked for; a journal keeps it whole. Strings are borrowed. */
 struct eco_exp_plan {
-    const char *model;                         /* as the user named it; given to the workload */
-    const char *workload;                      /* "worker:CMD", "builtin" */
-    const char *gpu;                           /* as named or detected; for --resume */
-    const char *source, *device, *profile;     /* as asked for; NULL */
-    const char *corpus;                        /* text for perplexity; NULL: none */
+    const char *model;                     /* as the user named it; given to the workload */
+    const char *workload;                  /* "worker:CMD", "builtin" */
+    const char *gpu;                       /* as named or detected; for --resume */
+    const char *source, *device, *profile; /* as asked for; NULL */
+    const char *source_sha256; /* from a journal, where `source` is cut: of the whole; NULL */
+    const char *corpus;        /* text for perplexity; NULL: none */
     enum eco_precision arms[ECO_EXP_MAX_ARMS]; /* arms[0] is the baseline */
     int arm_count;
     int blocks, iterations, warmup, tokens, prompt_tokens, batch;
@@ -151,11 +152,19 @@ void eco_experiment_free(struct eco_experiment *x); /* accepts NULL */
 /** For the workload: looks at sensors and passes on the wish to stop. */
 struct eco_workload_hooks eco_experiment_hooks(struct eco_experiment *x);
 
+/**
+ * What a journal keeps of a source: a command may hold a password, a path a user's name. "nvml" as
+ * it is; "exec:", "csv:meter.csv". True where something is left out; then `digest` is of the whole.
+ */
+bool eco_experiment_source_kept(const char *source, char kept[64], char digest[65]);
 /** Reads the plan that a journal was started with. Strings are put into `arena`. */
 int eco_experiment_read_plan(const char *journal, struct eco_arena *arena, struct eco_exp_plan *out,
                              struct eco_err *err);
+/** True for a journal whose first line never got to the disk: no run is in it. */
+bool eco_experiment_nothing_in(const char *journal);
 /** Takes over the finished trials of ports.journal and cuts off a torn last line. */
 int eco_experiment_resume(struct eco_experiment *x, struct eco_err *err);
+bool eco_experiment_torn(const struct eco_experiment *x); /* it did cut one off */
 /**
  * Runs what is left. 0: all trials are there, or the user stopped (eco_experiment_partial).
  * On an error finished trials are kept, and partial is true.

@@ -256,8 +256,9 @@ static void keep_loaded(struct eco_experiment *x, int arm, const struct eco_work
         p[i] =
             (struct eco_run_package){copy(x, l->packages[i].name), copy(x, l->packages[i].version)};
     }
-    x->loaded[arm] = (struct eco_workload_loaded){copy(x, l->engine), copy(x, l->weights),
-                                                  l->memory_bytes, p, p ? l->package_count : 0};
+    x->loaded[arm] = (struct eco_workload_loaded){copy(x, l->engine),       copy(x, l->weights),
+                                                  l->memory_bytes,          p,
+                                                  p ? l->package_count : 0, copy(x, l->backend)};
 }
 
 /* ---- resume --------------------------------------------------------------------------------- */
@@ -346,12 +347,17 @@ int eco_experiment_resume(struct eco_experiment *x, struct eco_err *err)
     eco_arena_init(&arena, (size_t)1 << 20);
     int rc = eco_journal_read(x->ports.journal, &reader, &arena, &bytes, err);
     eco_arena_done(&arena);
-    rc = rc ? rc : eco_journal_cut(x->ports.journal, bytes, err);
+    rc = rc ? rc : eco_journal_cut(x->ports.journal, bytes, &x->torn, err);
     x->resumed = rc == 0;
     if (rc == 0 && x->trial_count) { /* times go on where they ended */
         x->start_ns -= (int64_t)(x->trials[x->trial_count - 1].end_s * 1e9);
     }
     return rc;
+}
+
+bool eco_experiment_torn(const struct eco_experiment *x)
+{
+    return x->torn;
 }
 
 static bool finished(const struct eco_experiment *x, int slot)

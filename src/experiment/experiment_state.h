@@ -35,6 +35,7 @@ struct eco_experiment {
     size_t trial_count, trial_room;
     bool repeated[ECO_EXP_MAX_ARMS * (ECO_ORDER_MAX_BLOCKS + 1)]; /* a throttled trial, once */
     bool partial, resumed;
+    bool torn; /* the journal's last line was cut off */
     struct eco_exp_rest rest;
     bool rested, looked, estimated;
     struct eco_journal_quality quality[ECO_EXP_MAX_ARMS];

@@ -86,8 +86,8 @@ static void fill_means(const struct eco_experiment *x, int index, struct eco_run
 {
     struct mean counter = {0}, net = {0}, decode = {0}, prefill = {0}, gap = {0}, ttft = {0},
                 tpot = {0}, p50 = {0}, p99 = {0};
-    double values[ECO_ORDER_MAX_BLOCKS] = {0}, energy = 0, seconds = 0, busy_s = 0,
-           peak = (double)NAN;
+    double values[ECO_ORDER_MAX_BLOCKS] = {0}, counted_j[ECO_ORDER_MAX_BLOCKS] = {0}, energy = 0,
+           seconds = 0, busy_s = 0, peak = (double)NAN;
     size_t n = 0;
     int64_t tokens = 0, dropped = 0;
     for (int block = 1; block <= x->plan.blocks; block++) {
@@ -103,7 +103,8 @@ static void fill_means(const struct eco_experiment *x, int index, struct eco_run
         tokens += r->tokens;
         dropped += r->dropped_samples > 0 ? r->dropped_samples : 0;
         peak = fmax(peak, r->power_peak_w);
-        add(&counter, per_token(x, t, COUNTER));
+        counted_j[n - 1] = per_token(x, t, COUNTER);
+        add(&counter, counted_j[n - 1]);
         add(&net, (r->energy_counter_j - r->idle_before_w * r->window_s) / (double)r->tokens);
         add(&decode, per_token(x, t, DECODE));
         add(&prefill, t->prefill_j);
@@ -125,6 +126,9 @@ static void fill_means(const struct eco_experiment *x, int index, struct eco_run
     arm->tokens_per_s = (double)tokens / busy_s;
     arm->power_peak_w = peak;
     arm->counter_j_per_token = mean_of(&counter);
+    if (counter.n == (int)n) { /* a trial without it is no trial of the counter's spread */
+        eco_stats_arm(counted_j, n, &arm->counter_stat);
+    }
     arm->net_j_per_token = mean_of(&net);
     arm->counter_gap_frac = mean_of(&gap);
     arm->decode_j_per_token = mean_of(&decode);
@@ -200,6 +204,7 @@ static void fill_arm(const struct eco_experiment *x, int index, const struct eco
     arm->precision = x->plan.arms[index];
     arm->engine = copy(arena, loaded->engine);
     arm->weights = copy(arena, loaded->weights);
+    arm->backend = copy(arena, loaded->backend);
     fill_means(x, index, arm);
     if (arm->energy_stat.n == 0) {
         arm->reason = "no trial of this arm was finished";
@@ -214,6 +219,8 @@ static void fill_arm(const struct eco_experiment *x, int index, const struct eco
     arm->prefill_reason =
         isnan(arm->prefill_j) ? "no window of one-token generations was measured" : NULL;
     arm->base_j_per_token = index == 0 ? arm->j_per_token : base->j_per_token;
+    arm->base_counter_j_per_token =
+        index == 0 ? arm->counter_j_per_token : base->counter_j_per_token;
     if (index == 0) {
         return;
     }
@@ -349,12 +356,11 @@ static void warn_trials(const struct eco_experiment *x, struct lines *l)
 static void warn_null(const struct eco_experiment *x, const struct eco_run_arm *arms,
                       struct lines *l)
 {
-    const struct eco_run_delta *d = &arms[1].counter_delta;
     char text[200];
     if (!x->plan.null_run || x->plan.arm_count < 2) {
         return;
     }
-    d = isnan(d->pct) ? &arms[1].delta : d;
+    const struct eco_run_delta *d = eco_run_headline(&arms[1]).delta;
     if (isnan(d->lo95_pct)) {
         line(l, "null run: too few blocks for an interval");
         return;

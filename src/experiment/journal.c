@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/num.h"
 
@@ -11,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the members of a trial, once for writing and for reading ------------------------------- */
@@ -134,7 +136,10 @@ static int io_error(const char *path, const char *verb, struct eco_err *err)
     return eco_err_set(err, ECO_E_IO, path, "cannot %s '%.120s': %s", verb, path, strerror(errno));
 }
 
-/* All or nothing is what the reader's torn-line rule makes of this. */
+/*
+ * All or nothing: what a full disk took of a line is cut off again, and where even that fails the
+ * reader's torn-line rule does it.
+ */
 static int append(const char *path, int flags, struct eco_buf *line, struct eco_err *err)
 {
     eco_buf_putc(line, '\n');
@@ -144,6 +149,7 @@ static int append(const char *path, int flags, struct eco_buf *line, struct eco_
     }
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
     int rc = fd < 0 ? io_error(path, "write", err) : 0;
+    off_t before = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
     size_t done = 0;
     while (rc == 0 && done < line->len) {
         ssize_t n = write(fd, line->data + done, line->len - done);
@@ -155,6 +161,9 @@ static int append(const char *path, int flags, struct eco_buf *line, struct eco_
     }
     if (rc == 0 && fsync(fd)) {
         rc = io_error(path, "write", err);
+    }
+    if (rc && before >= 0 && ftruncate(fd, before)) {
+        before = -1;
     }
     if (fd >= 0 && close(fd) && rc == 0) {
         rc = io_error(path, "write", err);
@@ -170,10 +179,29 @@ static void open_line(struct eco_json_writer *j, struct eco_buf *line, const cha
     eco_jw_kv_str(j, "kind", kind);
 }
 
+bool eco_experiment_source_kept(const char *source, char kept[64], char digest[65])
+{
+    size_t scheme = strcspn(source, ":");
+    const char *slash = strrchr(source, '/');
+    digest[0] = '\0';
+    if (!source[scheme]) {
+        snprintf(kept, 64, "%.63s", source);
+        return false;
+    }
+    const char *name = slash ? slash + 1 : source + scheme + 1;
+    name = strncmp(source, "exec:", 5) == 0 ? "" : name;
+    snprintf(kept, 64, "%.*s:%.50s", scheme < 8 ? (int)scheme : 8, source, name);
+    eco_sha256_hex(source, strlen(source), digest);
+    return true;
+}
+
 /* Where and how: what was asked for beside the protocol. */
 static void put_surroundings(struct eco_json_writer *j, const struct eco_exp_plan *p)
 {
-    eco_jw_kv_str(j, "source", p->source);
+    char kept[64], digest[65];
+    bool cut = p->source && eco_experiment_source_kept(p->source, kept, digest);
+    eco_jw_kv_str(j, "source", cut ? kept : p->source);
+    eco_jw_kv_str(j, "source_sha256", cut ? digest : NULL);
     eco_jw_kv_str(j, "device", p->device);
     eco_jw_kv_str(j, "profile", p->profile);
     eco_jw_kv_str(j, "corpus", p->corpus);
@@ -248,6 +276,7 @@ int eco_journal_append_loaded(const char *path, int arm, const struct eco_worklo
     eco_jw_kv_i64(&j, "arm", arm);
     eco_jw_kv_str(&j, "engine", l->engine);
     eco_jw_kv_str(&j, "weights", l->weights);
+    eco_jw_kv_str(&j, "backend", l->backend);
     eco_jw_kv_num(&j, "memory_bytes", l->memory_bytes);
     eco_jw_key(&j, "packages");
     eco_jw_array(&j);
@@ -361,6 +390,7 @@ static bool take_surroundings(const struct eco_json *line, struct eco_arena *are
     const struct eco_json *limits = eco_json_get(line, "sweep_limits_w");
     double limit_w = number_of(line, "limit_w"), clock_mhz = number_of(line, "clock_mhz");
     p->source = text_of(line, "source", arena);
+    p->source_sha256 = text_of(line, "source_sha256", arena);
     p->device = text_of(line, "device", arena);
     p->profile = text_of(line, "profile", arena);
     p->corpus = text_of(line, "corpus", arena);
@@ -433,8 +463,12 @@ static int read_loaded(const char *path, long number, const struct eco_json *lin
     const struct eco_json *list = eco_json_get(line, "packages");
     struct eco_run_package p[ECO_WORKLOAD_MAX_PACKAGES];
     int arm = int_of(line, "arm", 0, ECO_EXP_MAX_ARMS - 1);
-    struct eco_workload_loaded l = {text_of(line, "engine", arena), text_of(line, "weights", arena),
-                                    number_of(line, "memory_bytes"), p, 0};
+    struct eco_workload_loaded l = {text_of(line, "engine", arena),
+                                    text_of(line, "weights", arena),
+                                    number_of(line, "memory_bytes"),
+                                    p,
+                                    0,
+                                    text_of(line, "backend", arena)};
     const struct eco_json *v = list && list->type == ECO_JSON_ARRAY ? list->child : NULL;
     for (; v && v->next && l.package_count < ECO_WORKLOAD_MAX_PACKAGES; v = v->next->next) {
         p[l.package_count++] = (struct eco_run_package){kept(v, arena), kept(v->next, arena)};
@@ -511,6 +545,25 @@ static int read_line(const char *path, long number, const struct eco_json *line,
     return read_other(path, number, name, line, r, arena, err);
 }
 
+/* Not even the plan was written: there is nothing to go on with, and nothing to lose. */
+static int nothing_in(const char *path, struct eco_err *err)
+{
+    return eco_err_set_at(err, ECO_E_CONTENT, path, 1, 0,
+                          "'%.120s' has no whole line: the run ended before its first line was on "
+                          "the disk (a full disk, a crash), and nothing was measured; start it "
+                          "again",
+                          path);
+}
+
+bool eco_experiment_nothing_in(const char *journal)
+{
+    struct eco_buf text = ECO_BUF_INIT;
+    bool none = eco_file_read(journal, ECO_JOURNAL_MAX_BYTES, &text, NULL) == 0 &&
+                (text.len == 0 || !memchr(text.data, '\n', text.len));
+    eco_buf_done(&text);
+    return none;
+}
+
 int eco_journal_read(const char *path, const struct eco_journal_reader *reader,
                      struct eco_arena *arena, size_t *whole_bytes, struct eco_err *err)
 {
@@ -528,6 +581,10 @@ int eco_journal_read(const char *path, const struct eco_journal_reader *reader,
             if (last && number > 0) {
                 break; /* torn by the crash */
             }
+            if (last) {
+                rc = nothing_in(path, err);
+                break;
+            }
             rc = wrong(path, number + 1, end ? why.message : "the line has no end", err);
             break;
         }
@@ -535,7 +592,7 @@ int eco_journal_read(const char *path, const struct eco_journal_reader *reader,
         at += len + 1;
     }
     if (rc == 0 && number == 0) {
-        rc = wrong(path, 1, "the file is empty", err);
+        rc = nothing_in(path, err);
     }
     if (rc == 0) {
         *whole_bytes = at;
@@ -545,7 +602,12 @@ int eco_journal_read(const char *path, const struct eco_journal_reader *reader,
     return rc;
 }
 
-int eco_journal_cut(const char *path, size_t bytes, struct eco_err *err)
+int eco_journal_cut(const char *path, size_t bytes, bool *torn, struct eco_err *err)
 {
-    return truncate(path, (off_t)bytes) ? io_error(path, "cut", err) : 0;
+    struct stat st;
+    if (stat(path, &st)) {
+        return io_error(path, "read", err);
+    }
+    *torn = (uintmax_t)st.st_size > bytes;
+    return !*torn ? 0 : truncate(path, (off_t)bytes) ? io_error(path, "cut", err) : 0;
 }

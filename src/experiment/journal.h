@@ -55,6 +55,7 @@ struct eco_journal_reader {
  */
 int eco_journal_read(const char *path, const struct eco_journal_reader *reader,
                      struct eco_arena *arena, size_t *whole_bytes, struct eco_err *err);
-int eco_journal_cut(const char *path, size_t bytes, struct eco_err *err);
+/** Cuts to `bytes`; `*torn`: there was more. */
+int eco_journal_cut(const char *path, size_t bytes, bool *torn, struct eco_err *err);
 
 #endif

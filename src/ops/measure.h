@@ -96,6 +96,8 @@ int eco_measure_rewrite(struct eco_measure *m, struct eco_err *err);
 
 /* ---- measure_answer.c: what is said ---------------------------------------------------------- */
 
+/** What another session would show, into the arms; in fill. */
+void eco_measure_sessions(struct eco_measure *m, struct eco_run_arm *arms);
 /** Rows of the result and steps of the sweep; after fill. */
 int eco_measure_rows(struct eco_measure *m, struct eco_err *err);
 /** A condition that could not be measured. */

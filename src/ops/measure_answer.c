@@ -14,12 +14,6 @@ static int no_memory(struct eco_err *err)
     return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
 }
 
-/* The counter's change is the headline where there is one. */
-static const struct eco_run_delta *headline(const struct eco_run_arm *arm)
-{
-    return isnan(arm->counter_delta.pct) ? &arm->delta : &arm->counter_delta;
-}
-
 static struct eco_opt milli(double v)
 {
     return eco_some(v * 1000);
@@ -41,23 +35,37 @@ static double session_sd_log(struct eco_measure *m, enum eco_precision precision
     return between > 0 ? sqrt(between) : (double)NAN;
 }
 
-static struct eco_span other_session(struct eco_measure *m, const struct eco_run_arm *arm)
+/* The data set is of cards: how much sessions differ on a CPU it cannot say. */
+void eco_measure_sessions(struct eco_measure *m, struct eco_run_arm *arms)
 {
-    const struct eco_run_delta *d = headline(arm);
-    double lo = (double)NAN, hi = (double)NAN;
-    if (!isnan(d->lo95_pct)) {
-        eco_stats_beyond_session(d, session_sd_log(m, arm->precision), &lo, &hi);
+    for (size_t i = 0; i < m->run.arm_count; i++) {
+        struct eco_run_sessions *s = &arms[i].sessions;
+        const struct eco_run_delta *d = eco_run_headline(&arms[i]).delta;
+        s->n = arms[i].basis == ECO_BASIS_MEASURED;
+        double sd_log = s->n && i > 0 && m->run.boundary == ECO_RUN_BOUNDARY_GPU_BOARD
+                            ? session_sd_log(m, arms[i].precision)
+                            : (double)NAN;
+        if (isnan(sd_log)) {
+            continue; /* the report says: one session, unknown */
+        }
+        s->between_sd_log = sd_log;
+        s->basis = "data set";
+        s->reason = "one session: its own spread between sessions is unknown";
+        if (!isnan(d->lo95_pct)) {
+            eco_stats_beyond_session(d, sd_log, &s->lo95_pct, &s->hi95_pct);
+        }
     }
-    return eco_span_of(lo, hi);
 }
 
 static void fill_row(struct eco_measure *m, size_t i, struct eco_res_measured *out)
 {
     const struct eco_run_arm *arm = &m->run.arms[i];
-    const struct eco_run_delta *d = headline(arm);
+    const struct eco_run_headline h = eco_run_headline(arm);
+    const struct eco_run_delta *d = h.delta;
     *out = (struct eco_res_measured){.precision = eco_precision_name(arm->precision),
                                      .batch = m->plan.batch,
                                      .trials = arm->energy_stat.n,
+                                     .headline_mj_per_token = milli(h.j_per_token),
                                      .mj_per_token = milli(arm->j_per_token),
                                      .counter_mj_per_token = milli(arm->counter_j_per_token),
                                      .decode_mj_per_token = milli(arm->decode_j_per_token),
@@ -71,6 +79,10 @@ static void fill_row(struct eco_measure *m, size_t i, struct eco_res_measured *o
     if (m->plan.limit_w > 0) {
         out->power_limit_w = eco_some(m->plan.limit_w);
     }
+    if (arm->basis == ECO_BASIS_MEASURED) {
+        out->cross_check_pct =
+            eco_some(eco_run_cross_check_pct(h.j_per_token, h.other_j_per_token));
+    }
     if (arm->quality.present && !arm->quality.error) {
         out->perplexity = eco_some(arm->quality.value);
     }
@@ -80,9 +92,7 @@ static void fill_row(struct eco_measure *m, size_t i, struct eco_res_measured *o
         out->verdict = d->verdict;
         out->trials_to_resolve =
             d->trials_to_resolve > 0 ? eco_some(d->trials_to_resolve) : (struct eco_opt){0};
-        if (arm->basis == ECO_BASIS_MEASURED) {
-            out->session_ci = other_session(m, arm);
-        }
+        out->session_ci = eco_span_of(arm->sessions.lo95_pct, arm->sessions.hi95_pct);
     }
 }
 
@@ -120,11 +130,12 @@ int eco_measure_rows(struct eco_measure *m, struct eco_err *err)
         struct eco_run_step *s = &all->steps[i][all->step_count];
         fill_row(m, i, &all->answers[all->answer_count++]);
         begin_step(m, s);
-        s->j_per_token = arm->j_per_token;
-        s->base_j_per_token = arm->base_j_per_token;
+        const struct eco_run_headline h = eco_run_headline(arm);
+        s->j_per_token = h.j_per_token;
+        s->base_j_per_token = h.base_j_per_token;
         s->tokens_per_s = arm->tokens_per_s;
         s->power_mean_w = arm->power_mean_w;
-        s->delta = i > 0 ? *headline(arm) : arm->delta;
+        s->delta = *h.delta;
         s->reason = arm->basis == ECO_BASIS_MEASURED ? NULL : arm->reason;
     }
     all->step_count += rc == 0;
@@ -188,14 +199,14 @@ int eco_measure_sweep(struct eco_measure *m, struct eco_err *err)
 
 static const char *change_words(struct eco_measure *m, const struct eco_run_arm *arm)
 {
-    const struct eco_run_delta *d = headline(arm);
+    const struct eco_run_delta *d = eco_run_headline(arm).delta;
     const char *name = eco_precision_name(arm->precision);
     const char *base = eco_precision_name(m->run.arms[0].precision);
     if (isnan(d->lo95_pct)) {
         return eco_step_fmt(m->ctx,
-                            "measured: %s changes energy per token by %+.3g %% against %s; too few "
-                            "trials for a range (n = %d)",
-                            name, d->pct, base, d->n);
+                            "measured: %s changes energy per token of %s on %s by %+.3g %% against "
+                            "%s; too few trials for a range (n = %d)",
+                            name, m->run.model.name, m->run.gpu_name, d->pct, base, d->n);
     }
     const char *change = eco_step_pct(m->ctx, d->pct, d->lo95_pct, d->hi95_pct);
     const char *lo = eco_step_pct(m->ctx, d->lo95_pct, d->lo95_pct, d->hi95_pct);
@@ -208,7 +219,8 @@ static const char *change_words(struct eco_measure *m, const struct eco_run_arm 
                             m->run.gpu_name, change, base, lo, hi, d->n);
     }
     return eco_step_fmt(
-        m->ctx, "measured: no difference between %s and %s can be told%s", name, base,
+        m->ctx, "measured: no difference between %s and %s of %s on %s can be told%s", name, base,
+        m->run.model.name, m->run.gpu_name,
         d->trials_to_resolve > 0 ? eco_step_fmt(m->ctx, "; %d blocks would", d->trials_to_resolve)
                                  : "");
 }
@@ -218,9 +230,9 @@ static const char *times_words(struct eco_measure *m)
 {
     const struct eco_run_arm *base = &m->run.arms[0], *arm = &m->run.arms[1];
     return eco_step_fmt(m->ctx,
-                        "measured times only: %s %.3g tokens/s, %s %.3g; energy from the data set: "
-                        "%s",
-                        eco_precision_name(base->precision), base->tokens_per_s,
+                        "measured times only, on %s: %s %.3g tokens/s, %s %.3g; energy from the "
+                        "data set, not measured here: %s",
+                        m->run.gpu_name, eco_precision_name(base->precision), base->tokens_per_s,
                         eco_precision_name(arm->precision), arm->tokens_per_s,
                         m->known->estimate.verdict);
 }
@@ -238,7 +250,7 @@ static const char *verdict(struct eco_measure *m, const struct eco_run_arm *arm)
     if (m->plan.unmetered) {
         return times_words(m);
     }
-    if (arm->basis != ECO_BASIS_MEASURED || isnan(headline(arm)->pct)) {
+    if (arm->basis != ECO_BASIS_MEASURED || isnan(eco_run_headline(arm).delta->pct)) {
         return eco_step_fmt(m->ctx, "%s was not measured", eco_precision_name(arm->precision));
     }
     return eco_step_fmt(m->ctx, "%s%s", change_words(m, arm), sweep_words(m, arm));
@@ -271,8 +283,11 @@ static struct eco_strs notes(struct eco_measure *m)
         }
         return (struct eco_strs){v, n};
     }
-    v[n++] = "ranges are for this session on this card; what another session would show is apart, "
-             "with the spread between sessions that the data set knows";
+    v[n++] = m->run.boundary == ECO_RUN_BOUNDARY_GPU_BOARD
+                 ? "ranges are for this session on this card; what another session would show is "
+                   "apart, with the spread between sessions that the data set knows"
+                 : "ranges are for this session on this device; one session cannot tell what "
+                   "another would show";
     if (!all->sources[0]->external) {
         v[n++] = "without an external meter about 5 % of absolute error remains; a difference on "
                  "one card cancels the sensor's gain, not its offset";

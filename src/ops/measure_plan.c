@@ -260,6 +260,30 @@ int eco_measure_plan(struct eco_measure_all *all, struct eco_err *err)
     return rc;
 }
 
+/* A journal has no command and no path: they must be given again, and be the same. */
+static int resumed_source(const struct eco_exp_plan *p, struct eco_args_measure *a,
+                          struct eco_err *err)
+{
+    char kept[64], digest[65];
+    if (!p->source_sha256) {
+        a->source = a->source ? a->source : p->source;
+        return 0;
+    }
+    if (!a->source) {
+        return eco_err_set(err, ECO_E_MISSING, "source",
+                           "the run was begun with --source %.60s%s, which run.jsonl does not keep "
+                           "whole: give it again",
+                           p->source, strcmp(p->source, "exec:") == 0 ? "COMMAND" : "");
+    }
+    if (!eco_experiment_source_kept(a->source, kept, digest) ||
+        strcmp(digest, p->source_sha256) != 0) {
+        return eco_err_set(err, ECO_E_INVALID, "source",
+                           "this is another --source than the one the run was begun with (%.60s)",
+                           p->source);
+    }
+    return 0;
+}
+
 int eco_measure_resumed_plan(struct eco_measure_all *all, struct eco_args_measure *a,
                              struct eco_err *err)
 {
@@ -271,11 +295,12 @@ int eco_measure_resumed_plan(struct eco_measure_all *all, struct eco_args_measur
     const char *journal = eco_step_fmt(all->ctx, "%s/run.jsonl", all->root);
     int rc = journal ? eco_experiment_read_plan(journal, all->ctx->arena, &all->plan, err)
                      : no_memory(err);
+    rc = rc ? rc : resumed_source(&all->plan, a, err);
     if (rc == 0) {
+        all->plan.source = a->source;
         a->target.model = all->plan.model;
         a->target.gpu = all->plan.gpu;
         a->workload = all->plan.workload;
-        a->source = a->source ? a->source : all->plan.source;
         a->device = all->plan.device;
         a->profile = all->plan.profile;
         a->corpus = all->plan.corpus;

@@ -41,9 +41,11 @@ static size_t choose_for_cpu(struct eco_measure_all *all, struct eco_err *err)
     }
     struct eco_err rapl = {.message = ""};
     eco_power_choose(all->set, "rapl", all->sources, ECO_METER_MAX_SOURCES, &rapl);
+    const char *none = "no power source: "; /* said already */
+    size_t said = strncmp(rapl.message, none, strlen(none)) == 0 ? strlen(none) : 0;
     eco_err_set(err, rapl.code == ECO_E_PERMISSION ? ECO_E_PERMISSION : ECO_E_DEVICE, "source",
                 "the embedded engine runs on the CPU, and no power source covers that: %.150s",
-                rapl.message);
+                rapl.message + said);
     return 0;
 }
 

@@ -70,7 +70,13 @@ static void fill_machine(struct eco_measure *m)
 {
     const struct eco_power_source *s = m->all->sources[0];
     struct eco_run_environment *e = &m->run.environment;
-    m->run.gpu_name = on_cpu(m) && e->cpu ? e->cpu : eco_measure_device(s);
+    bool cpu = on_cpu(m) || s->boundary == ECO_RUN_BOUNDARY_CPU_PACKAGE ||
+               s->boundary == ECO_RUN_BOUNDARY_CPU_PACKAGE_DRAM;
+    if (cpu && e->cpu) {
+        m->run.gpu_name = e->cpu;
+    } else if (s->boundary != ECO_RUN_BOUNDARY_WALL) { /* a meter is not what ran */
+        m->run.gpu_name = eco_measure_device(s);
+    }
     m->run.arch = s->arch != ECO_ARCH_UNKNOWN
                       ? s->arch
                       : eco_dataset_detect_any_arch(m->run.gpu_name, strlen(m->run.gpu_name), NULL);
@@ -166,6 +172,21 @@ static void fill_corpus(struct eco_measure *m, struct eco_run_arm *arms)
     eco_buf_done(&text);
 }
 
+/* The report is of the device that ran; the joules are the data set's, of the card asked for. */
+static void fill_cpu(struct eco_measure *m, struct eco_run_arm *arms)
+{
+    m->run.predicted_gpu_name = m->run.gpu_name;
+    m->run.predicted_arch = m->run.arch;
+    m->run.gpu_name = m->run.environment.cpu;
+    m->run.arch = eco_dataset_detect_any_arch(m->run.gpu_name, strlen(m->run.gpu_name), NULL);
+    m->run.boundary = ECO_RUN_BOUNDARY_NONE;
+    for (size_t i = 0; i < m->run.arm_count; i++) {
+        if (arms[i].basis == ECO_BASIS_INTERPOLATED) {
+            arms[i].basis = ECO_BASIS_EXTRAPOLATED; /* to a CPU: there is none in the data */
+        }
+    }
+}
+
 /* Times are measured, joules are the data set's: every arm says so. */
 static void fill_derived(struct eco_measure *m, struct eco_run_arm *arms)
 {
@@ -193,6 +214,9 @@ static void fill_derived(struct eco_measure *m, struct eco_run_arm *arms)
     }
     m->run.measurement_source = why;
     m->run.sample_rate_hz = 0;
+    if (cpu) {
+        fill_cpu(m, arms);
+    }
 }
 
 static void fill_metered(struct eco_measure *m, struct eco_run_arm *arms)
@@ -207,6 +231,7 @@ static void fill_metered(struct eco_measure *m, struct eco_run_arm *arms)
     fill_machine(m);
     fill_observer(m);
     fill_levels(m, arms);
+    eco_measure_sessions(m, arms);
 }
 
 int eco_measure_fill(struct eco_measure *m, struct eco_err *err)
@@ -259,17 +284,7 @@ static int put_report(struct files *f, size_t arm, const char *name, struct eco_
                       struct eco_err *err)
 {
     struct eco_buf b = ECO_BUF_INIT;
-    struct eco_run_arm *arms = (struct eco_run_arm *)(uintptr_t)f->m->run.arms;
-    double rate[ECO_EXP_MAX_ARMS] = {0};
-    bool hide = on_cpu(f->m) && f->m->plan.unmetered; /* the CPU's speed is not the card's */
-    for (size_t i = 0; i < f->m->run.arm_count; i++) {
-        rate[i] = arms[i].tokens_per_s;
-        arms[i].tokens_per_s = hide ? (double)NAN : rate[i];
-    }
     int rc = eco_report_build(&f->m->run, arm, &b, err);
-    for (size_t i = 0; i < f->m->run.arm_count; i++) {
-        arms[i].tokens_per_s = rate[i];
-    }
     if (rc == 0 && summary) {
         rc = eco_report_markdown(b.data, b.len, summary, err);
     }
@@ -343,6 +358,18 @@ static int put_power(struct files *f, struct eco_err *err)
     return put(f, "chart.svg", &b, err);
 }
 
+/* The curve is of sampled energies, so is the point; the headline may be the counter's. */
+static const char *name_instrument(struct eco_measure *m, const char *source)
+{
+    const struct eco_run_headline h = eco_run_headline(&m->run.arms[1]);
+    return !h.counter
+               ? source
+               : eco_step_fmt(m->ctx,
+                              "%s; the point: sampled power, as the curve; by the energy "
+                              "counter %s %%",
+                              source ? source : "", eco_step_pct(m->ctx, h.delta->pct, 0, 0));
+}
+
 /* The measured change on the predicted curve of the card; only where there is one. */
 static int put_crossover(struct files *f, struct eco_err *err)
 {
@@ -364,6 +391,7 @@ static int put_crossover(struct files *f, struct eco_err *err)
         c.point_label = eco_step_fmt(m->ctx, TX(m->ctx, chart_here), m->run.model.name, d->n);
         c.point_n = d->n;
         c.point_basis = eco_word(m->ctx->lang, "measured");
+        c.source = name_instrument(m, c.source);
         rc = eco_chart_svg_crossover(&c, eco_chart_data_look(f->m->ctx), &b, err);
     }
     if (rc) {

@@ -31,7 +31,8 @@ static int no_memory(struct eco_err *err)
 static int make_folder(struct eco_measure *m, struct eco_err *err)
 {
     const char *const old[] = {m->journal, m->trace, m->log};
-    if (eco_file_exists(m->journal) && !m->all->args->force) {
+    if (eco_file_exists(m->journal) && !m->all->args->force &&
+        !eco_experiment_nothing_in(m->journal)) {
         return eco_err_set(err, ECO_E_EXISTS, "out",
                            "'%.160s' is already there: --resume %.40s goes on with that run",
                            m->journal, m->all->root);
@@ -170,6 +171,12 @@ static int open_run(struct eco_measure *m, struct eco_err *err)
     rc = rc ? rc : eco_experiment_new(&m->plan, &ports, &m->experiment, err);
     if (rc == 0 && m->resumed) {
         rc = eco_experiment_resume(m->experiment, err);
+        if (rc == 0 && eco_experiment_torn(m->experiment) && m->ctx->warnings) {
+            eco_buf_printf(m->ctx->warnings,
+                           "the last line of %s was torn (a crash, a full disk) and is cut off; "
+                           "its trial is measured again\n",
+                           m->journal);
+        }
     }
     return rc ? rc : open_workload(m, err);
 }
@@ -296,7 +303,8 @@ static int prepare(struct eco_measure *m, size_t i, bool *skip, struct eco_err *
     if (rc && err) {
         *err = why;
     }
-    m->resumed = m->all->args->resume && eco_file_exists(m->journal);
+    m->resumed = m->all->args->resume && eco_file_exists(m->journal) &&
+                 !eco_experiment_nothing_in(m->journal);
     m->overwrite = m->resumed || m->all->args->force;
     return rc ? rc : m->resumed ? 0 : make_folder(m, err);
 }

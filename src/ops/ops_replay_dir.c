@@ -49,7 +49,10 @@ static int whole(const char *journal, struct eco_err *err)
 {
     struct eco_buf text = ECO_BUF_INIT;
     int rc = eco_file_read(journal, MAX_JOURNAL, &text, err);
-    if (rc == 0 && (text.len == 0 || text.data[text.len - 1] != '\n')) {
+    if (rc == 0 && eco_experiment_nothing_in(journal)) {
+        rc = eco_err_set(err, ECO_E_CONTENT, "dir",
+                         "'%.150s' has no whole line: no run was recorded in it", journal);
+    } else if (rc == 0 && text.data[text.len - 1] != '\n') {
         rc = eco_err_set(err, ECO_E_CONTENT, "dir",
                          "the last line of '%.150s' is torn: measure --resume goes on with that "
                          "run",

@@ -7,6 +7,7 @@
 #include "eco_published.h"
 #include "fallback.h"
 #include "report/report.h"
+#include "report/report_read.h"
 #include "report_actions.h"
 #include "runs.h"
 
@@ -88,10 +89,31 @@ static void against_curve(const struct eco_published_tables *t, const struct eco
     }
 }
 
+/* Published curves are of sampled energies, so are points on them; a headline may be another. */
+static void name_instrument(struct eco_ctx *ctx, const struct eco_str *text)
+{
+    struct eco_json_doc doc;
+    if (!ctx->warnings || eco_report_open(text->s, text->len, &doc, NULL)) {
+        return;
+    }
+    struct eco_report_headline h = eco_report_headline_of(doc.root);
+    if (h.counter) {
+        eco_buf_printf(ctx->warnings,
+                       "the point is the change by sampled power, %+.2f %%, as the published "
+                       "curves are; by the energy counter it is %+.2f %%\n",
+                       eco_report_value(h.other, "vs_fp16_energy_pct"),
+                       eco_report_value(h.own, "vs_fp16_energy_pct"));
+    }
+    eco_json_done(&doc);
+}
+
 static int overlay(struct eco_ctx *ctx, const struct eco_str *text, bool is_report,
                    struct eco_res_report *out, struct eco_err *err)
 {
     struct eco_report_points points = {0};
+    if (is_report) {
+        name_instrument(ctx, text);
+    }
     int rc = is_report ? eco_report_point(text->s, text->len, &points, err)
                        : eco_report_overlay(text->s, text->len, &points, err);
     if (rc == 0 && points.count == 0) {
@@ -145,6 +167,7 @@ static int transform(struct eco_ctx *ctx, const struct eco_args_report *a,
     } else if (eco_str_ieq(what, strlen(what), "markdown")) {
         rc = eco_report_markdown(text->s, text->len, &b, err);
     } else {
+        name_instrument(ctx, text);
         rc = eco_report_share(text->s, text->len, a->site, &b, err);
         eco_buf_puts(&b, rc ? "" : "\n");
     }

@@ -51,6 +51,13 @@ static void fill(struct eco_ctx *ctx, const struct eco_comparison *c, struct eco
     }
     out->differences = (struct eco_list){rows, rows ? c->row_count : 0};
     out->aspects = (struct eco_list){aspects, aspects ? c->aspect_count : 0};
+    const struct eco_compare_sessions *s = &c->sessions;
+    if (s->n) {
+        out->sessions = s->n;
+        out->between_sd_pct = opt(s->sd_pct);
+        out->session_mean_pct = opt(s->mean_pct);
+        out->session_ci = eco_span_of(s->lo95, s->hi95);
+    }
     out->valid = c->comparable;
     out->verdict = eco_step_fmt(ctx, "%s", c->verdict);
 }

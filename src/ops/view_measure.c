@@ -8,12 +8,6 @@
 
 #define BAR_CELLS 24
 
-/* The headline: by the counter where there is one. */
-static struct eco_opt headline(const struct eco_res_measured *r)
-{
-    return r->counter_mj_per_token.have ? r->counter_mj_per_token : r->mj_per_token;
-}
-
 /* The value as a bar of eighths of a cell; the longest is the full width. */
 static const char *bar(const struct eco_doc *d, double v, double most, char out[4 * BAR_CELLS + 1])
 {
@@ -69,7 +63,7 @@ static void energies(struct eco_doc *d, const struct eco_list *rows)
     double most = 0;
     bool sweep = is_sweep(rows);
     for (size_t i = 0; i < rows->n; i++) {
-        most = fmax(most, headline(&all[i]).v);
+        most = fmax(most, all[i].headline_mj_per_token.v);
     }
     eco_doc_heading(d, "Energy per token");
     eco_doc_table(d, sweep ? "precision|>batch|~>limit W|>mJ|~|>change %|>95 % range|verdict|>n"
@@ -77,8 +71,8 @@ static void energies(struct eco_doc *d, const struct eco_list *rows)
     for (size_t i = 0; i < rows->n; i++) {
         const struct eco_res_measured *r = &all[i];
         condition_cells(d, r, sweep);
-        eco_view_opt_cell(d, headline(r), 4);
-        eco_doc_cell(d, "%s", bar(d, headline(r).v, most, cells));
+        eco_view_opt_cell(d, r->headline_mj_per_token, 4);
+        eco_doc_cell(d, "%s", bar(d, r->headline_mj_per_token.v, most, cells));
         eco_doc_cell(d, "%s", r->delta_pct.have ? eco_doc_signed(d, r->delta_pct.v, 3) : "");
         if (r->ci.have) {
             eco_doc_cell(d, "%s to %s", eco_doc_signed(d, r->ci.lo, 3),
@@ -147,6 +141,21 @@ static void ranges(struct eco_doc *d, const struct eco_list *rows)
     }
 }
 
+/* How far the other instrument is from the headline, in every precision. */
+static void cross_check(struct eco_doc *d, const struct eco_list *rows)
+{
+    const struct eco_res_measured *r = rows->items;
+    for (size_t i = 0; i < rows->n; i++) {
+        if (r[i].cross_check_pct.have) {
+            eco_doc_kv(d, i ? "" : "cross-check", "%s: %s %% by %s", r[i].precision,
+                       eco_doc_signed(d, r[i].cross_check_pct.v, 2),
+                       r[i].headline_mj_per_token.v == r[i].counter_mj_per_token.v
+                           ? "sampled power against the counter"
+                           : "the counter against sampled power");
+        }
+    }
+}
+
 static void idle(struct eco_doc *d, const struct eco_res_measure *r)
 {
     if (r->idle_w.have || r->idle_loaded_w.have) {
@@ -199,6 +208,7 @@ void eco_view_measure(struct eco_doc *d, const void *result)
                    r->boundary);
     }
     idle(d, r);
+    cross_check(d, &r->measured);
     ranges(d, &r->measured);
     if (energy) {
         energies(d, &r->measured);

@@ -68,6 +68,14 @@ bool eco_view_report_answer(struct eco_doc *d, const void *result)
         eco_doc_heading(d, "Differences");
         differences(d, &r->differences);
     }
+    if (r->sessions) {
+        eco_doc_kv(d, "sessions",
+                   "%lld of one set-up: mean change %s %%, they differ by %s %% (sd); another one: "
+                   "%s to %s %%",
+                   (long long)r->sessions, eco_doc_signed(d, r->session_mean_pct.v, 3),
+                   eco_doc_num(d, r->between_sd_pct.v, 2), eco_doc_signed(d, r->session_ci.lo, 3),
+                   eco_doc_signed(d, r->session_ci.hi, 3));
+    }
     if (r->aspects.n) {
         eco_doc_heading(d, "What differs around them");
         aspects(d, &r->aspects, true);

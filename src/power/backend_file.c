@@ -118,8 +118,10 @@ static int power_column(int fd)
 static int add(struct eco_power_set *set, const struct eco_power_backend *b, const char *path,
                bool ptd, struct eco_err *err)
 {
+    /* the device's name goes into reports, and a path may hold a user's */
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     struct eco_power_source *s =
-        eco_power_add(set, b, eco_arena_strdup(&set->arena, path, strlen(path)));
+        eco_power_add(set, b, eco_arena_strdup(&set->arena, name, strlen(name)));
     struct tail *t = eco_arena_alloc(&set->arena, sizeof(*t));
     if (!s || !t) {
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");

@@ -83,6 +83,8 @@ static int check_window(const struct eco_record_table *t, double from_s, double 
     return 0;
 }
 
+#define LONGEST_S 9e9 /* what fits into nanoseconds */
+
 static int64_t ns_of(double s)
 {
     return (int64_t)llround(s * 1e9);
@@ -114,7 +116,7 @@ int eco_replay_energy(const struct eco_record_table *t, const char *column, cons
     double period_s = median_step(t);
     period_s = s.refresh_s[f] > period_s ? s.refresh_s[f] : period_s;
     eco_integral_init(&it, ns_of(from_s + out->shift_s), ns_of(to_s + out->shift_s),
-                      3 * ns_of(period_s), p ? p->gain : 1, p ? p->offset_w : 0);
+                      ns_of(fmin(3 * period_s, LONGEST_S)), p ? p->gain : 1, p ? p->offset_w : 0);
     size_t negative = 0;
     for (size_t i = 0; i < t->n; i++) {
         negative += t->power_w[i] < 0;

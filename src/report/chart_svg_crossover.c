@@ -2,6 +2,7 @@
 #include "chart_scale.h"
 #include "chart_sheet.h"
 #include "chart_svg.h"
+#include "chart_svg_axes.h"
 #include "svg.h"
 
 #include <math.h>
@@ -23,14 +24,22 @@ static const char *word(const struct frame *f, const char *english)
     return eco_chart_word(&f->sheet.look, english);
 }
 
+static struct eco_svg_axes axes(const struct frame *f)
+{
+    return (struct eco_svg_axes){f->left,   f->right,  f->top,    f->bottom,
+                                 f->r.x_lo, f->r.x_hi, f->r.y_lo, f->r.y_hi};
+}
+
 static double px(const struct frame *f, double params_b)
 {
-    return f->left + (f->right - f->left) * log(params_b / f->r.x_lo) / log(f->r.x_hi / f->r.x_lo);
+    const struct eco_svg_axes a = axes(f);
+    return eco_svg_size_x(&a, params_b);
 }
 
 static double py(const struct frame *f, double pct)
 {
-    return f->bottom - (f->bottom - f->top) * (pct - f->r.y_lo) / (f->r.y_hi - f->r.y_lo);
+    const struct eco_svg_axes a = axes(f);
+    return eco_svg_pct_y(&a, pct);
 }
 
 static void point(struct frame *f, char op, double params_b, double pct)
@@ -43,26 +52,9 @@ static void point(struct frame *f, char op, double params_b, double pct)
 
 static void put_axes(struct frame *f)
 {
-    double ticks[ECO_CHART_MAX_TICKS];
-    char label[ECO_CHART_LABEL];
-    int n = eco_chart_ticks(f->r.y_lo, f->r.y_hi, 10, ticks);
-    for (int i = 0; i < n; i++) {
-        double y = py(f, ticks[i]);
-        if (ticks[i] != 0)
-            eco_svg_line(f->out, f->left, y, f->right, y, "eco-grid");
-        eco_chart_label_pct(ticks[i], 0, true, false, label);
-        eco_svg_text(f->out, f->left - 10, y + 4, ECO_SVG_END, "", label);
-    }
-    n = eco_chart_log_ticks(f->r.x_lo, f->r.x_hi, f->sheet.narrow ? 5 : 8, ticks);
-    for (int i = 0; i < n; i++) {
-        double x = px(f, ticks[i]);
-        eco_svg_line(f->out, x, f->bottom, x, f->bottom + 5, "eco-axis");
-        eco_chart_label_size(ticks[i], label);
-        eco_svg_text(f->out, x, f->bottom + 20, ECO_SVG_MIDDLE, "", label);
-    }
-    eco_svg_line(f->out, f->left, f->bottom, f->right, f->bottom, "eco-axis");
-    eco_svg_text(f->out, (f->left + f->right) / 2, f->bottom + 38, ECO_SVG_MIDDLE, "",
-                 word(f, "model size, parameters (log scale)"));
+    const struct eco_svg_axes a = axes(f);
+    eco_svg_pct_axis(&f->sheet, &a, 10, NULL); /* zero comes after the bands: put_zero */
+    eco_svg_size_axis(&f->sheet, &a);
 }
 
 static void put_zero(struct frame *f)

@@ -2,6 +2,7 @@
 #include "chart_scale.h"
 #include "chart_sheet.h"
 #include "chart_svg.h"
+#include "chart_svg_axes.h"
 #include "svg.h"
 
 #include <math.h>
@@ -14,23 +15,23 @@ struct frame {
     struct eco_buf *out;
     struct eco_chart_sheet sheet;
     const struct eco_chart_measured *c;
-    double left, right, top, bottom, x_lo, x_hi, y_lo, y_hi;
+    struct eco_svg_axes a;
 };
 
 static double px(const struct frame *f, double params_b)
 {
-    return f->left + (f->right - f->left) * log(params_b / f->x_lo) / log(f->x_hi / f->x_lo);
+    return eco_svg_size_x(&f->a, params_b);
 }
 
 static double py(const struct frame *f, double pct)
 {
-    return f->bottom - (f->bottom - f->top) * (pct - f->y_lo) / (f->y_hi - f->y_lo);
+    return eco_svg_pct_y(&f->a, pct);
 }
 
 static int range(struct frame *f, struct eco_err *err)
 {
     size_t points = 0;
-    f->x_lo = f->y_lo = INFINITY, f->x_hi = f->y_hi = -INFINITY;
+    f->a.x_lo = f->a.y_lo = INFINITY, f->a.x_hi = f->a.y_hi = -INFINITY;
     if (f->c->series_count > MAX_SERIES)
         return eco_err_set(err, ECO_E_TOO_LARGE, "series", "at most %d lines can be told apart",
                            MAX_SERIES);
@@ -41,17 +42,17 @@ static int range(struct frame *f, struct eco_err *err)
                 (i && m->params_b < m[-1].params_b))
                 return eco_err_set(err, ECO_E_INVALID, "series",
                                    "line %zu, point %zu: sizes must be positive and rising", s, i);
-            f->x_lo = fmin(f->x_lo, m->params_b), f->x_hi = fmax(f->x_hi, m->params_b);
-            f->y_lo = fmin(f->y_lo, m->delta_pct), f->y_hi = fmax(f->y_hi, m->delta_pct);
+            f->a.x_lo = fmin(f->a.x_lo, m->params_b), f->a.x_hi = fmax(f->a.x_hi, m->params_b);
+            f->a.y_lo = fmin(f->a.y_lo, m->delta_pct), f->a.y_hi = fmax(f->a.y_hi, m->delta_pct);
         }
     }
     if (points == 0)
         return eco_err_set(err, ECO_E_INVALID, "series", "there is nothing to draw");
-    f->y_lo = fmin(f->y_lo, 0), f->y_hi = fmax(f->y_hi, 0);
-    double pad = fmax(5, 0.06 * (f->y_hi - f->y_lo));
-    double room = f->x_hi / f->x_lo < 2 ? 2 : 1.08;
-    f->x_lo /= room, f->x_hi *= room;
-    f->y_lo = fmax(-100, f->y_lo - pad), f->y_hi += pad;
+    f->a.y_lo = fmin(f->a.y_lo, 0), f->a.y_hi = fmax(f->a.y_hi, 0);
+    double pad = fmax(5, 0.06 * (f->a.y_hi - f->a.y_lo));
+    double room = f->a.x_hi / f->a.x_lo < 2 ? 2 : 1.08;
+    f->a.x_lo /= room, f->a.x_hi *= room;
+    f->a.y_lo = fmax(-100, f->a.y_lo - pad), f->a.y_hi += pad;
     return 0;
 }
 
@@ -61,35 +62,19 @@ static void put_sides(const struct frame *f)
     const char *costs = eco_chart_word(&f->sheet.look, "costs energy \xe2\x86\x91");
     const char *saves = eco_chart_word(&f->sheet.look, "saves energy \xe2\x86\x93");
     bool narrow = f->sheet.narrow;
-    if (py(f, 0) - f->top > 24)
-        eco_svg_text(f->out, narrow ? f->right : f->left + 6, narrow ? f->top + 10 : py(f, 0) - 7,
-                     narrow ? ECO_SVG_END : ECO_SVG_START, "eco-halo", costs);
-    if (f->bottom - py(f, 0) > 24)
-        eco_svg_text(f->out, f->left + 6, narrow ? f->bottom - 8 : py(f, 0) + 16, ECO_SVG_START,
+    if (py(f, 0) - f->a.top > 24)
+        eco_svg_text(f->out, narrow ? f->a.right : f->a.left + 6,
+                     narrow ? f->a.top + 10 : py(f, 0) - 7, narrow ? ECO_SVG_END : ECO_SVG_START,
+                     "eco-halo", costs);
+    if (f->a.bottom - py(f, 0) > 24)
+        eco_svg_text(f->out, f->a.left + 6, narrow ? f->a.bottom - 8 : py(f, 0) + 16, ECO_SVG_START,
                      "eco-halo", saves);
 }
 
 static void put_axes(const struct frame *f)
 {
-    double ticks[ECO_CHART_MAX_TICKS];
-    char label[ECO_CHART_LABEL];
-    int n = eco_chart_ticks(f->y_lo, f->y_hi, 8, ticks);
-    for (int i = 0; i < n; i++) {
-        double y = py(f, ticks[i]);
-        eco_svg_line(f->out, f->left, y, f->right, y, ticks[i] == 0 ? "eco-zero" : "eco-grid");
-        eco_chart_label_pct(ticks[i], 0, true, false, label);
-        eco_svg_text(f->out, f->left - 10, y + 4, ECO_SVG_END, "", label);
-    }
-    n = eco_chart_log_ticks(f->x_lo, f->x_hi, f->sheet.narrow ? 5 : 8, ticks);
-    for (int i = 0; i < n; i++) {
-        double x = px(f, ticks[i]);
-        eco_svg_line(f->out, x, f->bottom, x, f->bottom + 5, "eco-axis");
-        eco_chart_label_size(ticks[i], label);
-        eco_svg_text(f->out, x, f->bottom + 20, ECO_SVG_MIDDLE, "", label);
-    }
-    eco_svg_line(f->out, f->left, f->bottom, f->right, f->bottom, "eco-axis");
-    eco_svg_text(f->out, (f->left + f->right) / 2, f->bottom + 38, ECO_SVG_MIDDLE, "",
-                 eco_chart_word(&f->sheet.look, "model size, parameters (log scale)"));
+    eco_svg_pct_axis(&f->sheet, &f->a, 8, "eco-zero");
+    eco_svg_size_axis(&f->sheet, &f->a);
     put_sides(f);
 }
 
@@ -150,14 +135,14 @@ static void put_names(const struct frame *f)
             order[k] = order[k - 1];
         order[k] = moving;
     }
-    double at = f->top;
+    double at = f->a.top;
     for (size_t i = 0; i < n; i++) {
         const struct eco_chart_mark *last = &order[i]->marks[order[i]->mark_count - 1];
-        double room = f->bottom - (double)(n - 1 - i) * LABEL_PITCH;
+        double room = f->a.bottom - (double)(n - 1 - i) * LABEL_PITCH;
         at = fmin(fmax(py(f, last->delta_pct), at), room);
-        eco_svg_line(f->out, px(f, last->params_b) + 6, py(f, last->delta_pct), f->right + 8, at,
+        eco_svg_line(f->out, px(f, last->params_b) + 6, py(f, last->delta_pct), f->a.right + 8, at,
                      "eco-grid");
-        eco_svg_text_cut(f->out, f->right + 12, at + 4, ECO_SVG_START,
+        eco_svg_text_cut(f->out, f->a.right + 12, at + 4, ECO_SVG_START,
                          order[i]->highlight ? "eco-a" : "", order[i]->label,
                          f->sheet.narrow ? 12 : 21);
         at += LABEL_PITCH;
@@ -208,12 +193,12 @@ int eco_chart_svg_measured(const struct eco_chart_measured *c, const struct eco_
     if (rc != 0)
         return rc;
     put_legend(f);
-    f->left = f->sheet.narrow ? 50 : 70;
-    f->right = f->sheet.width - (f->sheet.narrow ? 104 : 170); /* names at the lines' ends */
-    f->top = f->sheet.legend_y + 22;
-    f->bottom = f->top + PLOT_HEIGHT;
+    f->a.left = f->sheet.narrow ? 50 : 70;
+    f->a.right = f->sheet.width - (f->sheet.narrow ? 104 : 170); /* names at the lines' ends */
+    f->a.top = f->sheet.legend_y + 22;
+    f->a.bottom = f->a.top + PLOT_HEIGHT;
     describe(c, look, &desc);
-    eco_chart_sheet_open(&f->sheet, "measured", f->bottom + 84 + eco_chart_sheet_more(&f->sheet),
+    eco_chart_sheet_open(&f->sheet, "measured", f->a.bottom + 84 + eco_chart_sheet_more(&f->sheet),
                          eco_buf_str(&desc));
     put_axes(f);
     for (int pass = 0; pass < 2; pass++) { /* the highlighted line lies on top */

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "report.h"
+#include "report_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,12 +70,6 @@ double eco_compare_t975(double df)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static double num_at(const struct eco_json *root, const char *pointer)
-{
-    const struct eco_json *v = eco_json_at(root, pointer);
-    return v && v->type == ECO_JSON_NUMBER ? v->num : (double)NAN;
-}
-
 static const char *text_at(const struct eco_json *root, const char *pointer)
 {
     const struct eco_json *v = eco_json_at(root, pointer);
@@ -117,8 +112,20 @@ static bool same_value(const struct eco_json *a, const struct eco_json *b)
 
 struct pair {
     const struct eco_json *a, *b;
+    struct eco_report_headline of_a, of_b; /* of the same instrument */
     struct eco_comparison *out;
 };
+
+/* One instrument for both: the counter where both have it, else what all have, the samples. */
+static void same_instrument(struct pair *p)
+{
+    p->of_a = eco_report_headline_of(p->a);
+    p->of_b = eco_report_headline_of(p->b);
+    if (p->of_a.counter != p->of_b.counter) {
+        p->of_a = eco_report_sampled_of(p->a);
+        p->of_b = eco_report_sampled_of(p->b);
+    }
+}
 
 static struct eco_compare_aspect *aspect(const struct pair *p, const char *name,
                                          const char *pointer)
@@ -155,6 +162,29 @@ static void protocol(const struct pair *p)
         snprintf(s->b, sizeof(s->b), "%.40s, other differences from v1", s->a);
 }
 
+static bool measured(const struct eco_json *root)
+{
+    const char *basis = text_at(root, "/results/basis");
+    return basis && strcmp(basis, "measured") == 0;
+}
+
+static const char *instrument_of(const struct eco_json *root)
+{
+    return !measured(root)                        ? "none, nothing was measured"
+           : eco_report_headline_of(root).counter ? "hardware energy counter"
+                                                  : "sampled power";
+}
+
+/* A report led by the counter beside one that has none is read by its samples. */
+static void instrument(const struct pair *p)
+{
+    struct eco_compare_aspect *s = &p->out->aspects[p->out->aspect_count++];
+    const char *a = instrument_of(p->a), *b = instrument_of(p->b);
+    *s = (struct eco_compare_aspect){.name = "instrument", .same = strcmp(a, b) == 0};
+    snprintf(s->a, sizeof(s->a), "%s", a);
+    snprintf(s->b, sizeof(s->b), "%s", b);
+}
+
 static void surroundings(const struct pair *p)
 {
     struct eco_compare_aspect *s = aspect(p, "boundary", "/system_under_test/boundary");
@@ -169,7 +199,10 @@ static void surroundings(const struct pair *p)
     aspect(p, "batch", "/workload/batch_size");
     aspect(p, "tokens", "/workload/generated_tokens");
     aspect(p, "prompt", "/workload/prompt_tokens");
+    if (p->of_a.own && p->of_b.own)
+        instrument(p);
     aspect(p, "engine", "/workload/engine");
+    aspect(p, "backend", "/workload/backend");
     aspect(p, "weights", "/workload/weights");
     aspect(p, "ecocompute", "/software/ecocompute");
     aspect(p, "packages", "/software/packages");
@@ -181,13 +214,13 @@ static void surroundings(const struct pair *p)
 /* ---- differences ----------------------------------------------------------------------------- */
 
 static struct eco_compare_row *row(const struct pair *p, const char *quantity, const char *unit,
-                                   const char *pointer)
+                                   double a, double b)
 {
     struct eco_compare_row *r = &p->out->rows[p->out->row_count++];
     *r = (struct eco_compare_row){.quantity = quantity,
                                   .unit = unit,
-                                  .a = num_at(p->a, pointer),
-                                  .b = num_at(p->b, pointer),
+                                  .a = a,
+                                  .b = b,
                                   .diff = (double)NAN,
                                   .lo95 = (double)NAN,
                                   .hi95 = (double)NAN,
@@ -217,9 +250,12 @@ static double half_width(double var_a, double df_a, double var_b, double df_b, d
 /* Energy per token: on the log scale, with the sensors' gains unless a meter was outside. */
 static void energy(const struct pair *p)
 {
-    struct eco_compare_row *r = row(p, "energy per token", "mJ", "/results/energy_per_token_mj");
-    double n_a = num_at(p->a, "/statistics/n"), n_b = num_at(p->b, "/statistics/n");
-    double cv_a = num_at(p->a, "/statistics/cv_frac"), cv_b = num_at(p->b, "/statistics/cv_frac");
+    const char *key = "energy_per_token_mj";
+    struct eco_compare_row *r = row(p, "energy per token", "mJ", eco_report_value(p->of_a.own, key),
+                                    eco_report_value(p->of_b.own, key));
+    double n_a = eco_report_value(p->of_a.stat, "n"), n_b = eco_report_value(p->of_b.stat, "n");
+    double cv_a = eco_report_value(p->of_a.stat, "cv_frac");
+    double cv_b = eco_report_value(p->of_b.stat, "cv_frac");
     const char *level_a = text_at(p->a, "/results/level"),
                *level_b = text_at(p->b, "/results/level");
     if (!(r->a > 0 && r->b > 0))
@@ -241,16 +277,9 @@ static void energy(const struct pair *p)
     judge(r);
 }
 
-static bool measured(const struct eco_json *root)
-{
-    const char *basis = text_at(root, "/results/basis");
-    return basis && strcmp(basis, "measured") == 0;
-}
-
 /* Half width of a report's own interval, in points; NAN: it has none. */
-static double own_half(const struct eco_json *root, const char *pointer)
+static double own_half(const struct eco_json *v)
 {
-    const struct eco_json *v = eco_json_at(root, pointer);
     if (!v || v->type != ECO_JSON_ARRAY || v->count != 2 || v->child->type != ECO_JSON_NUMBER ||
         v->child->next->type != ECO_JSON_NUMBER)
         return (double)NAN;
@@ -258,11 +287,14 @@ static double own_half(const struct eco_json *root, const char *pointer)
 }
 
 /* The change against the baseline: the gain of one card's sensor cancels in it. */
-static void change(const struct pair *p, const char *quantity, const char *value, const char *ci)
+static void change(const struct pair *p, const char *quantity, const struct eco_json *a,
+                   const struct eco_json *b)
 {
-    struct eco_compare_row *r = row(p, quantity, "%", value);
-    double h_a = own_half(p->a, ci), h_b = own_half(p->b, ci);
-    double df_a = num_at(p->a, "/statistics/df"), df_b = num_at(p->b, "/statistics/df");
+    const char *key = "vs_fp16_energy_pct", *ci = "vs_fp16_ci95_pct";
+    struct eco_compare_row *r =
+        row(p, quantity, "%", eco_report_value(a, key), eco_report_value(b, key));
+    double h_a = own_half(eco_json_get(a, ci)), h_b = own_half(eco_json_get(b, ci));
+    double df_a = eco_report_value(p->of_a.stat, "df"), df_b = eco_report_value(p->of_b.stat, "df");
     r->points = true;
     if (isnan(r->a) || isnan(r->b))
         return;
@@ -284,28 +316,83 @@ static void change(const struct pair *p, const char *quantity, const char *value
     judge(r);
 }
 
-static void plain(const struct pair *p, const char *quantity, const char *unit, const char *pointer,
+static void plain(const struct pair *p, const char *quantity, const char *unit, double a, double b,
                   const char *why)
 {
-    struct eco_compare_row *r = row(p, quantity, unit, pointer);
+    struct eco_compare_row *r = row(p, quantity, unit, a, b);
     if (r->a > 0 && r->b > 0) {
         r->diff = 100 * (r->b / r->a - 1);
         r->reason = why;
     }
 }
 
+static void from_results(const struct pair *p, const char *quantity, const char *unit,
+                         const char *key, const char *why)
+{
+    plain(p, quantity, unit, eco_report_value(eco_json_get(p->a, "results"), key),
+          eco_report_value(eco_json_get(p->b, "results"), key), why);
+}
+
 static void differences(const struct pair *p)
 {
     const char *elsewhere = "its spread stands in the baseline's own report";
-    const char *none = "a report has no spread for it";
+    const char *none = "a report has no spread for it", *base = "fp16_energy_per_token_mj";
     energy(p);
-    plain(p, "16-bit baseline", "mJ", "/results/fp16_energy_per_token_mj", elsewhere);
-    change(p, "change against 16 bit", "/results/vs_fp16_energy_pct", "/results/vs_fp16_ci95_pct");
-    change(p, "change, by the counter", "/ecocompute/vs_fp16_energy_pct",
-           "/ecocompute/vs_fp16_ci95_pct");
-    change(p, "change, decoding alone", "/decode/vs_fp16_energy_pct", "/decode/vs_fp16_ci95_pct");
-    plain(p, "mean power", "W", "/results/avg_power_watts", none);
-    plain(p, "throughput", "tokens/s", "/results/throughput_tokens_per_s", none);
+    plain(p, "16-bit baseline", "mJ", eco_report_value(p->of_a.own, base),
+          eco_report_value(p->of_b.own, base), elsewhere);
+    change(p, "change against 16 bit", p->of_a.own, p->of_b.own);
+    if (p->of_a.counter) {
+        from_results(p, "energy, sampled", "mJ", "energy_per_token_mj",
+                     "a cross-check of the counter, by sampled power (protocol v1)");
+        change(p, "change, sampled", eco_json_get(p->a, "results"), eco_json_get(p->b, "results"));
+    }
+    change(p, "change, decoding alone", eco_json_get(p->a, "decode"), eco_json_get(p->b, "decode"));
+    from_results(p, "mean power", "W", "avg_power_watts", none);
+    from_results(p, "throughput", "tokens/s", "throughput_tokens_per_s", none);
+}
+
+/* ---- two sessions of one set-up -------------------------------------------------------------- */
+
+static bool agree(const struct eco_comparison *c, const char *name)
+{
+    for (size_t i = 0; i < c->aspect_count; i++) {
+        if (strcmp(c->aspects[i].name, name) == 0)
+            return strcmp(c->aspects[i].a, c->aspects[i].b) == 0 && !c->aspects[i].blocks;
+    }
+    return true;
+}
+
+/*
+ * The spread of two log ratios, one degree of freedom, and where a third session would lie: mean
+ * and a new value each vary by it.
+ */
+static void sessions(const struct pair *p)
+{
+    static const char *const needed[] = {"precision", "model", "card",   "cards",
+                                         "protocol",  "batch", "tokens", "engine"};
+    struct eco_compare_sessions *s = &p->out->sessions;
+    const char *at_a = text_at(p->a, "/timestamp_utc"), *at_b = text_at(p->b, "/timestamp_utc");
+    double a = log1p(eco_report_value(p->of_a.own, "vs_fp16_energy_pct") / 100);
+    double b = log1p(eco_report_value(p->of_b.own, "vs_fp16_energy_pct") / 100);
+    const double none = (double)NAN;
+    *s = (struct eco_compare_sessions){0, none, none, none, none, NULL};
+    s->reason = !measured(p->a) || !measured(p->b) ? "both must be measured"
+                : !isfinite(a) || !isfinite(b)     ? "both must have a change against 16 bit"
+                : !at_a || !at_b || strcmp(at_a, at_b) == 0 ? "they are of one session"
+                                                            : NULL;
+    for (size_t i = 0; !s->reason && i < sizeof(needed) / sizeof(needed[0]); i++) {
+        if (!agree(p->out, needed[i]))
+            s->reason = "they are of different set-ups";
+    }
+    if (s->reason)
+        return;
+    double mean = (a + b) / 2, sd = fabs(a - b) / sqrt(2);
+    double half = eco_compare_t975(1) * sd * sqrt(1 + 0.5);
+    s->n = 2;
+    s->sd_pct = 100 * expm1(sd);
+    s->mean_pct = 100 * expm1(mean);
+    s->lo95 = 100 * expm1(mean - half);
+    s->hi95 = 100 * expm1(mean + half);
 }
 
 static void say(struct eco_comparison *out)
@@ -361,7 +448,8 @@ int eco_report_compare(const char *a, size_t a_len, const char *b, size_t b_len,
         return rc;
     }
     *out = (struct eco_comparison){.comparable = true};
-    struct pair p = {first.root, second.root, out};
+    struct pair p = {.a = first.root, .b = second.root, .out = out};
+    same_instrument(&p);
     surroundings(&p);
     const struct eco_compare_aspect *boundary = &out->aspects[0];
     if (boundary->blocks) {
@@ -373,6 +461,7 @@ int eco_report_compare(const char *a, size_t a_len, const char *b, size_t b_len,
             boundary->a, boundary->b);
     } else {
         differences(&p);
+        sessions(&p);
         say(out);
     }
     eco_json_done(&first);

@@ -35,6 +35,13 @@ struct eco_compare_row {
     const char *reason;  /* why there is no interval or no difference; NULL; static */
 };
 
+/* Two sessions of one set-up: how much sessions differ, and what a third would show. */
+struct eco_compare_sessions {
+    int n;                               /* 2; 0: they are no two sessions of one set-up */
+    double sd_pct, mean_pct, lo95, hi95; /* of the energy ratio; of the change, a third's */
+    const char *reason;                  /* why they are not; NULL; static */
+};
+
 struct eco_comparison {
     bool comparable;
     char verdict[256];
@@ -42,6 +49,7 @@ struct eco_comparison {
     size_t aspect_count;
     struct eco_compare_row rows[ECO_COMPARE_MAX_ROWS];
     size_t row_count;
+    struct eco_compare_sessions sessions;
 };
 
 int eco_report_compare(const char *a, size_t a_len, const char *b, size_t b_len,

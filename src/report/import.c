@@ -193,6 +193,18 @@ static int read_json(enum eco_import_kind kind, const char *text, size_t len,
     return rc;
 }
 
+/* By the name of the schema, which stands near the start. */
+static bool is_ours(const char *text, size_t len)
+{
+    static const char name[] = "\"ecocompute-energy/";
+    size_t n = sizeof(name) - 1;
+    for (size_t i = 0; i + n <= len && i < 4096; i++) {
+        if (memcmp(text + i, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
 int eco_import_read(enum eco_import_kind kind, const char *text, size_t len,
                     struct eco_arena *arena, struct eco_import *out, struct eco_err *err)
 {
@@ -203,6 +215,11 @@ int eco_import_read(enum eco_import_kind kind, const char *text, size_t len,
                            len, ECO_IMPORT_MAX_BYTES);
     kind = kind ? kind : eco_import_detect(text, len);
     *out = (struct eco_import){.kind = kind};
+    if (kind == ECO_IMPORT_UNKNOWN && is_ours(text, len))
+        return eco_err_set(
+            err, ECO_E_CONTENT, "file",
+            "this is an energy.json already: report show, compare, share and overlay "
+            "take it as it is");
     if (kind == ECO_IMPORT_UNKNOWN)
         return eco_err_set(
             err, ECO_E_CONTENT, "file",
@@ -273,6 +290,7 @@ static int fill_arm(const struct eco_import_run *r, const struct eco_import_more
     arm->basis = energy ? ECO_BASIS_MEASURED : ECO_BASIS_UNAVAILABLE;
     arm->level = energy ? ECO_RUN_LEVEL_L1 : ECO_RUN_LEVEL_L0;
     arm->reason = r->energy_reason;
+    arm->sessions.n = energy;
     arm->tokens = tokens > 0 ? tokens : -1;
     arm->total_energy_j = r->energy_j;
     arm->j_per_token = r->j_per_token;

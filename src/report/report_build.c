@@ -136,6 +136,7 @@ static void put_workload(struct eco_json_writer *w, const struct eco_run *run,
     text(w, "precision_exact", eco_precision_name(arm->precision));
     text(w, "engine", arm->engine);
     text(w, "weights", arm->weights);
+    text(w, "backend", arm->backend);
     eco_jw_kv_i64(w, "batch_size", run->batch);
     count_or_absent(w, "context_length", run->context_tokens);
     count(w, "prompt_tokens", run->prompt_tokens);
@@ -206,6 +207,40 @@ static void put_results(struct eco_json_writer *w, const struct eco_run_arm *arm
     eco_jw_object_end(w);
 }
 
+/* Which block leads, and how far the other instrument is from it. */
+static void put_headline(struct eco_json_writer *w, const struct eco_run_arm *arm)
+{
+    struct eco_run_headline h = eco_run_headline(arm);
+    bool measured = arm->basis == ECO_BASIS_MEASURED;
+    eco_jw_key(w, "headline");
+    eco_jw_object(w);
+    text(w, "block", h.counter ? "ecocompute" : "results");
+    text(w, "instrument",
+         h.counter  ? "hardware energy counter"
+         : measured ? "sampled power, trapezoid"
+                    : NULL);
+    num(w, "cross_check_pct",
+        measured ? eco_run_cross_check_pct(h.j_per_token, h.other_j_per_token) : (double)NAN);
+    eco_jw_object_end(w);
+}
+
+/* This session's own range stands with each energy; another session's is apart. */
+static void put_sessions(struct eco_json_writer *w, const struct eco_run_sessions *s)
+{
+    eco_jw_key(w, "sessions");
+    eco_jw_object(w);
+    eco_jw_kv_i64(w, "n", s->n);
+    num(w, "between_sd_pct", 100 * expm1(s->between_sd_log));
+    text(w, "basis", s->basis);
+    range(w, "vs_fp16_ci95_pct", s->lo95_pct, s->hi95_pct);
+    text(w, "reason",
+         s->reason   ? s->reason
+         : s->n == 1 ? "one session: unknown"
+         : s->n == 0 ? "no session was measured here"
+                     : NULL);
+    eco_jw_object_end(w);
+}
+
 static void put_latency(struct eco_json_writer *w, double ttft_s, double mean_s, double p50_s,
                         double p99_s)
 {
@@ -227,6 +262,7 @@ static void put_counter_and_decode(struct eco_json_writer *w, const struct eco_r
     text(w, "reason", counter ? NULL : why);
     if (counter) {
         milli(w, "energy_per_token_mj", arm->counter_j_per_token);
+        milli(w, "fp16_energy_per_token_mj", arm->base_counter_j_per_token);
         milli(w, "net_energy_per_token_mj", arm->net_j_per_token);
         put_delta(w, &arm->counter_delta);
         num(w, "counter_gap_frac", arm->counter_gap_frac);
@@ -246,7 +282,8 @@ static void put_counter_and_decode(struct eco_json_writer *w, const struct eco_r
     eco_jw_object_end(w);
 }
 
-static void put_prediction(struct eco_json_writer *w, const struct eco_run_predicted *p)
+static void put_prediction(struct eco_json_writer *w, const struct eco_run *run,
+                           const struct eco_run_predicted *p)
 {
     eco_jw_key(w, "prediction");
     if (p->basis == ECO_BASIS_UNAVAILABLE) {
@@ -257,6 +294,10 @@ static void put_prediction(struct eco_json_writer *w, const struct eco_run_predi
     text(w, "basis", eco_basis_name(p->basis));
     text(w, "confidence", eco_confidence_name(p->confidence));
     text(w, "calibration", p->calibration);
+    if (run->predicted_gpu_name) {
+        text(w, "gpu", run->predicted_gpu_name);
+        text(w, "gpu_arch", eco_arch_name(run->predicted_arch));
+    }
     num(w, "vs_fp16_energy_pct", p->delta_pct.median);
     range(w, "ci50_pct", p->delta_pct.lo50, p->delta_pct.hi50);
     range(w, "ci80_pct", p->delta_pct.lo80, p->delta_pct.hi80);
@@ -272,16 +313,26 @@ static void put_prediction(struct eco_json_writer *w, const struct eco_run_predi
     eco_jw_object_end(w);
 }
 
-static void put_statistics(struct eco_json_writer *w, const struct eco_run_arm *arm)
+static void put_stat(struct eco_json_writer *w, const struct eco_run_stat *s, double df)
 {
-    const struct eco_run_stat *s = &arm->energy_stat;
-    eco_jw_key(w, "statistics");
-    eco_jw_object(w);
     eco_jw_kv_i64(w, "n", s->n);
     milli(w, "mean_mj", s->mean);
     milli(w, "sd_mj", s->sd);
     num(w, "cv_frac", s->cv_frac);
-    num(w, "df", arm->delta.df);
+    num(w, "df", df);
+}
+
+static void put_statistics(struct eco_json_writer *w, const struct eco_run_arm *arm)
+{
+    eco_jw_key(w, "statistics");
+    eco_jw_object(w);
+    put_stat(w, &arm->energy_stat, arm->delta.df);
+    if (arm->counter_stat.n) {
+        eco_jw_key(w, "counter");
+        eco_jw_object(w);
+        put_stat(w, &arm->counter_stat, arm->counter_delta.df);
+        eco_jw_object_end(w);
+    }
     eco_jw_object_end(w);
 }
 
@@ -521,8 +572,10 @@ int eco_report_build(const struct eco_run *run, size_t arm, struct eco_buf *out,
     put_workload(&w, run, a);
     put_measurement(&w, run);
     put_results(&w, a);
+    put_headline(&w, a);
     put_counter_and_decode(&w, a);
-    put_prediction(&w, &a->predicted);
+    put_sessions(&w, &a->sessions);
+    put_prediction(&w, run, &a->predicted);
     put_statistics(&w, a);
     put_sweep(&w, a);
     put_trials_and_phases(&w, run, arm);

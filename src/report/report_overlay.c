@@ -82,7 +82,10 @@ static int read_numbers(const struct members *m, struct eco_report_point *p, str
     if (!sized && m->size_by_name && (!m->size || m->size->type == ECO_JSON_NULL))
         sized = eco_report_size_of_name(m->model, &p->params_b);
     if (!sized)
-        return refuse(err, "no_size", "the model's size is no number");
+        return refuse(err, "no_size",
+                      m->size ? "the model's size is no number"
+                              : "there is no model size (params_b): this is no report or link of a "
+                                "point");
     if (!(p->params_b >= ECO_REPORT_MIN_PARAMS_B && p->params_b <= ECO_REPORT_MAX_PARAMS_B))
         return refuse(err, "no_size", "the model's size is outside 1e-6..1e6 billion parameters");
     if (!eco_report_number(m->delta, true, &p->delta_pct))
@@ -211,10 +214,10 @@ static int read_blob(const char *blob, size_t len, struct eco_report_points *poi
         eco_buf_done(&bytes);
         return eco_err_set(err, rc, "overlay", "the overlay is not base64url");
     }
-    rc = eco_json_parse(&doc, eco_buf_str(&bytes), bytes.len, err);
+    rc = eco_json_parse(&doc, eco_buf_str(&bytes), bytes.len, NULL);
     eco_buf_done(&bytes);
     if (rc != 0)
-        return rc;
+        return eco_err_set(err, rc, "overlay", "the overlay is cut or damaged: it is no JSON");
     const struct eco_json *o = doc.root;
     struct members m = {
         .size = first_of(o, "N", "params_b"),
@@ -318,16 +321,15 @@ static int read_report(const struct eco_json *root, struct eco_report_points *po
     const struct eco_json *version = eco_json_get(root, "schema_version");
     const struct eco_json *workload = eco_json_get(root, "workload");
     const struct eco_json *results = eco_json_get(root, "results");
-    const struct eco_json *system = eco_json_get(root, "system_under_test");
     struct members m = {
         .size = eco_json_get(workload, "params_b"),
         .delta = eco_json_get(results, "vs_fp16_energy_pct"),
-        .arch = eco_json_get(system, "gpu_arch"),
+        .arch = eco_report_arch(root),
         .precision = eco_json_get(workload, "precision"),
         .basis = eco_json_get(results, "basis"),
         .model = eco_json_get(workload, "model_name"),
-        .gpu = eco_json_get(system, "gpu"),
-        .gpu_else = eco_json_get(system, "gpu_arch"),
+        .gpu = eco_report_gpu(root),
+        .gpu_else = eco_report_arch(root),
         .size_by_name = true,
     };
     if (root->type != ECO_JSON_OBJECT && root->type != ECO_JSON_ARRAY)

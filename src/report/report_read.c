@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 #include "dataset/dataset.h"
+#include "eco_run.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,6 +71,52 @@ bool eco_report_number(const struct eco_json *v, bool hex, double *out)
         return false;
     *out = found;
     return true;
+}
+
+double eco_report_value(const struct eco_json *block, const char *key)
+{
+    const struct eco_json *v = block ? eco_json_get(block, key) : NULL;
+    return v && v->type == ECO_JSON_NUMBER ? v->num : (double)NAN;
+}
+
+struct eco_report_headline eco_report_sampled_of(const struct eco_json *root)
+{
+    return (struct eco_report_headline){.own = eco_json_get(root, "results"),
+                                        .stat = eco_json_get(root, "statistics")};
+}
+
+struct eco_report_headline eco_report_headline_of(const struct eco_json *root)
+{
+    struct eco_report_headline h = eco_report_sampled_of(root);
+    const struct eco_json *counter = eco_json_get(root, "ecocompute");
+    const struct eco_json *own = eco_json_at(root, "/statistics/counter");
+    double energy = eco_report_value(counter, "energy_per_token_mj");
+    h.counter = eco_run_counter_leads(energy, eco_report_value(counter, "vs_fp16_energy_pct"),
+                                      eco_report_value(h.own, "vs_fp16_energy_pct"));
+    h.other = energy > 0 ? counter : NULL;
+    if (h.counter) {
+        h.other = h.own;
+        h.own = counter;
+        h.stat = own ? own : h.stat; /* reports before it was kept: the samples' spread is near */
+    }
+    return h;
+}
+
+static const struct eco_json *device(const struct eco_json *root, const char *derived,
+                                     const char *ran)
+{
+    const struct eco_json *v = eco_json_at(root, derived);
+    return v && v->type == ECO_JSON_STRING ? v : eco_json_at(root, ran);
+}
+
+const struct eco_json *eco_report_gpu(const struct eco_json *root)
+{
+    return device(root, "/prediction/gpu", "/system_under_test/gpu");
+}
+
+const struct eco_json *eco_report_arch(const struct eco_json *root)
+{
+    return device(root, "/prediction/gpu_arch", "/system_under_test/gpu_arch");
 }
 
 /* "8x7B": the experts share layers, so the product is not the size; only the data set knows it. */

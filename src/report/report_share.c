@@ -161,7 +161,6 @@ static int put_payload(struct eco_buf *out, const struct eco_json *root, struct 
 {
     const struct eco_json *workload = eco_json_get(root, "workload");
     const struct eco_json *results = eco_json_get(root, "results");
-    const struct eco_json *system = eco_json_get(root, "system_under_test");
     const struct eco_json *delta = eco_json_get(results, "vs_fp16_energy_pct");
     double size_b = 0, delta_pct = 0;
     if (!delta || delta->type == ECO_JSON_NULL)
@@ -179,7 +178,7 @@ static int put_payload(struct eco_buf *out, const struct eco_json *root, struct 
     put_float(out, size_b);
     eco_buf_putc(out, ',');
     if (rc == 0)
-        rc = put_member(out, "a", eco_json_get(system, "gpu_arch"), "", err);
+        rc = put_member(out, "a", eco_report_arch(root), "", err);
     eco_buf_putc(out, ',');
     if (rc == 0)
         rc = put_member(out, "p", eco_json_get(workload, "precision"), "NF4", err);
@@ -190,7 +189,7 @@ static int put_payload(struct eco_buf *out, const struct eco_json *root, struct 
         rc = put_member(out, "b", eco_json_get(results, "basis"), "unavailable", err);
     eco_buf_putc(out, ',');
     if (rc == 0)
-        rc = put_member(out, "g", eco_json_get(system, "gpu"), "", err);
+        rc = put_member(out, "g", eco_report_gpu(root), "", err);
     eco_buf_putc(out, '}');
     return rc;
 }

@@ -11,6 +11,7 @@
 struct reader {
     struct eco_view *v;
     const struct eco_json *root;
+    struct eco_report_headline headline;
 };
 
 static const char *text_at(const struct reader *r, const char *pointer)
@@ -26,15 +27,26 @@ static double num_at(const struct reader *r, const char *pointer)
 }
 
 /* Both ends of a two-number list. */
-static bool range_at(const struct reader *r, const char *pointer, double *lo, double *hi)
+static bool range_of(const struct eco_json *v, double *lo, double *hi)
 {
-    const struct eco_json *v = eco_json_at(r->root, pointer);
     if (!v || v->type != ECO_JSON_ARRAY || v->count != 2 || v->child->type != ECO_JSON_NUMBER ||
         v->child->next->type != ECO_JSON_NUMBER)
         return false;
     *lo = v->child->num;
     *hi = v->child->next->num;
     return true;
+}
+
+static bool range_at(const struct reader *r, const char *pointer, double *lo, double *hi)
+{
+    return range_of(eco_json_at(r->root, pointer), lo, hi);
+}
+
+/* Text of the block that leads. */
+static const char *headline_text(const struct reader *r, const char *key)
+{
+    const struct eco_json *v = r->headline.own ? eco_json_get(r->headline.own, key) : NULL;
+    return v && v->type == ECO_JSON_STRING && v->len ? v->str : NULL;
 }
 
 static const char *or_words(const char *s, const char *words)
@@ -62,14 +74,23 @@ static void limit(struct reader *r, const char *line)
 }
 
 /* A number with its unit, or NULL when the document has none. */
-static const char *value_at(struct reader *r, const char *pointer, const char *unit)
+static const char *value_of(struct reader *r, double v, const char *unit)
 {
     char text[ECO_CHART_LABEL];
-    double v = num_at(r, pointer);
     if (isnan(v))
         return NULL;
     eco_chart_label_value(v, text);
     return eco_arena_printf(&r->v->arena, "%s %s", text, unit);
+}
+
+static const char *value_at(struct reader *r, const char *pointer, const char *unit)
+{
+    return value_of(r, num_at(r, pointer), unit);
+}
+
+static const char *headline_value(struct reader *r, const char *key, const char *unit)
+{
+    return value_of(r, eco_report_value(r->headline.own, key), unit);
 }
 
 static void put_title(struct reader *r)
@@ -84,10 +105,12 @@ static void put_title(struct reader *r)
 
 static void put_verdict(struct reader *r)
 {
-    const char *word = text_at(r, "/results/verdict"), *said;
+    const char *word = headline_text(r, "verdict"), *said;
+    const char *whose = text_at(r, "/prediction/gpu"); /* joules of another device */
     char pct[ECO_CHART_LABEL], lo_text[ECO_CHART_LABEL], hi_text[ECO_CHART_LABEL];
-    double delta = num_at(r, "/results/vs_fp16_energy_pct"), lo, hi;
+    double delta = eco_report_value(r->headline.own, "vs_fp16_energy_pct"), lo, hi;
     struct eco_arena *a = &r->v->arena;
+    whose = whose ? eco_arena_printf(a, "; this is the data set's answer for %s", whose) : "";
     r->v->kind = !word                        ? '?'
                  : strcmp(word, "saves") == 0 ? 's'
                  : strcmp(word, "costs") == 0 ? 'c'
@@ -101,16 +124,16 @@ static void put_verdict(struct reader *r)
            : word              ? "cannot tell"
                                : "no interval, so no verdict";
     eco_chart_label_pct(delta, 1, true, false, pct);
-    if (range_at(r, "/results/vs_fp16_ci95_pct", &lo, &hi)) {
+    if (range_of(eco_json_get(r->headline.own, "vs_fp16_ci95_pct"), &lo, &hi)) {
         eco_chart_label_pct(lo, 1, true, false, lo_text);
         eco_chart_label_pct(hi, 1, true, false, hi_text);
         r->v->verdict = eco_arena_printf(
-            a, "%s: %s energy per token against the 16-bit baseline (95 %% interval %s to %s)",
-            said, pct, lo_text, hi_text);
+            a, "%s: %s energy per token against the 16-bit baseline (95 %% interval %s to %s)%s",
+            said, pct, lo_text, hi_text, or_words(whose, ""));
         return;
     }
-    r->v->verdict =
-        eco_arena_printf(a, "%s: %s energy per token against the 16-bit baseline", said, pct);
+    r->v->verdict = eco_arena_printf(a, "%s: %s energy per token against the 16-bit baseline%s",
+                                     said, pct, or_words(whose, ""));
 }
 
 static void put_basis(struct reader *r)
@@ -135,18 +158,47 @@ static void put_basis(struct reader *r)
                                        or_words(reason, "no reason given"));
 }
 
+/* The other instrument over the same windows: its figure, and how far it is from the headline. */
+static void put_cross_check(struct reader *r)
+{
+    char off[ECO_CHART_LABEL] = "", change[ECO_CHART_LABEL] = "";
+    double other = eco_report_value(r->headline.other, "energy_per_token_mj");
+    double pct = eco_report_value(r->headline.other, "vs_fp16_energy_pct");
+    double off_pct = num_at(r, "/headline/cross_check_pct");
+    struct eco_arena *a = &r->v->arena;
+    const char *energy = value_of(r, other, "mJ");
+    if (!r->v->measured || !energy)
+        return;
+    if (!isnan(off_pct))
+        eco_chart_label_pct(off_pct, 1, true, false, off);
+    if (!isnan(pct))
+        eco_chart_label_pct(pct, 1, true, false, change);
+    row(r, "cross-check",
+        eco_arena_printf(a, "%s by %s%s%s%s%s", energy,
+                         r->headline.counter ? "sampled power (protocol v1)"
+                                             : "the hardware counter",
+                         *off ? ", deviation " : "", off, *change ? "; change " : "", change));
+}
+
 static void put_energy_rows(struct reader *r)
 {
     const char *words = "not known";
-    row(r, "energy per token", or_words(value_at(r, "/results/energy_per_token_mj", "mJ"), words));
-    row(r, "16-bit baseline",
-        or_words(value_at(r, "/results/fp16_energy_per_token_mj", "mJ"), words));
-    row(r, "total energy", or_words(value_at(r, "/results/total_energy_joules", "J"), words));
+    const char *whose = text_at(r, "/prediction/gpu");
+    const char *unit = r->headline.counter ? "mJ by the hardware counter"
+                       : whose ? eco_arena_printf(&r->v->arena, "mJ on %s, by the data set", whose)
+                               : "mJ";
+    unit = or_words(unit, "mJ");
+    row(r, "energy per token", or_words(headline_value(r, "energy_per_token_mj", unit), words));
+    row(r, "16-bit baseline", or_words(headline_value(r, "fp16_energy_per_token_mj", unit), words));
+    put_cross_check(r);
+    row(r, "total energy",
+        or_words(value_at(r, "/results/total_energy_joules",
+                          r->headline.counter ? "J by sampled power" : "J"),
+                 words));
     row(r, "tokens", or_words(value_at(r, "/results/tokens_generated", "generated"), words));
     row(r, "mean power", or_words(value_at(r, "/results/avg_power_watts", "W"), words));
     row(r, "throughput",
         or_words(value_at(r, "/results/throughput_tokens_per_s", "tokens/s"), words));
-    row(r, "by the counter", value_at(r, "/ecocompute/energy_per_token_mj", "mJ per token"));
     row(r, "decoding alone", value_at(r, "/decode/energy_per_token_mj", "mJ per token"));
     row(r, "peak power", value_at(r, "/ecocompute/peak_power_watts", "W"));
 }
@@ -161,14 +213,17 @@ static bool derived(const struct reader *r)
 static void put_quality_rows(struct reader *r)
 {
     char n_text[ECO_CHART_LABEL];
-    double n = num_at(r, "/statistics/n");
+    double n = eco_report_value(r->headline.stat, "n");
     struct eco_arena *a = &r->v->arena;
     if (n >= 1) {
-        const char *sd = value_at(r, "/statistics/sd_mj", "mJ");
+        const char *sd = value_of(r, eco_report_value(r->headline.stat, "sd_mj"), "mJ");
         eco_chart_label_value(n, n_text);
         row(r, "n", eco_arena_printf(a, "%s %s", n_text, n == 1 ? "trial" : "trials"));
         row(r, "spread",
-            sd ? eco_arena_printf(a, "standard deviation %s", sd) : "one trial has no spread");
+            sd           ? eco_arena_printf(a, "standard deviation %s", sd)
+            : n == 1     ? "one trial has no spread"
+            : derived(r) ? "the interval of the prediction"
+                         : "not stated");
     } else {
         row(r, "n", r->v->measured ? "not stated" : "none, nothing was measured here");
         row(r, "spread", derived(r) ? "the interval of the prediction" : "not stated");
@@ -180,6 +235,28 @@ static void put_quality_rows(struct reader *r)
     row(r, "source", or_words(text_at(r, "/measurement_source"), "not stated"));
     row(r, "level", text_at(r, "/results/level"));
     row(r, "perplexity", value_at(r, "/quality/value", ""));
+}
+
+/* What would be seen on another day or card; one session cannot know it by itself. */
+static void put_sessions_row(struct reader *r)
+{
+    char lo_text[ECO_CHART_LABEL], hi_text[ECO_CHART_LABEL];
+    const char *basis = text_at(r, "/sessions/basis"), *reason = text_at(r, "/sessions/reason");
+    double lo, hi;
+    struct eco_arena *a = &r->v->arena;
+    if (!r->v->measured)
+        return;
+    if (!range_at(r, "/sessions/vs_fp16_ci95_pct", &lo, &hi)) {
+        row(r, "another session", reason);
+        return;
+    }
+    eco_chart_label_pct(lo, 1, true, false, lo_text);
+    eco_chart_label_pct(hi, 1, true, false, hi_text);
+    row(r, "another session",
+        eco_arena_printf(a, "%s to %s; spread between sessions: %s", lo_text, hi_text,
+                         basis && strcmp(basis, "measured") == 0
+                             ? "measured"
+                             : "the data set's for this precision"));
 }
 
 static void put_prediction_row(struct reader *r)
@@ -220,7 +297,11 @@ static void put_how(struct reader *r)
                 how(r, eco_arena_printf(a, "differs from protocol v1: %s", d->str));
         }
     }
-    const char *interval = text_at(r, "/results/vs_fp16_method");
+    const char *engine = text_at(r, "/workload/engine");
+    const char *backend = text_at(r, "/workload/backend");
+    if (engine && backend)
+        how(r, eco_arena_printf(a, "engine %s, backend %s", engine, backend));
+    const char *interval = headline_text(r, "vs_fp16_method");
     how(r, interval ? eco_arena_printf(a, "interval: %s", interval) : NULL);
     const char *rows = value_at(r, "/prediction/rows", "measured rows");
     const char *sessions = value_at(r, "/prediction/sessions", "sessions");
@@ -282,14 +363,21 @@ int eco_report_view(const char *text, size_t len, struct eco_view *out, struct e
     int rc = eco_report_open(text, len, &doc, err);
     if (rc != 0)
         return rc;
+    const struct eco_json *results = eco_json_get(doc.root, "results");
+    if (!results || results->type != ECO_JSON_OBJECT) {
+        eco_json_done(&doc);
+        return eco_err_set(err, ECO_E_CONTENT, "results",
+                           "the document has no 'results': it is no energy.json");
+    }
     *out = (struct eco_view){0};
-    struct reader r = {out, doc.root};
+    struct reader r = {out, doc.root, eco_report_headline_of(doc.root)};
     eco_arena_init(&out->arena, 0);
     put_title(&r);
     put_verdict(&r);
     put_basis(&r);
     put_energy_rows(&r);
     put_quality_rows(&r);
+    put_sessions_row(&r);
     put_prediction_row(&r);
     put_how(&r);
     put_limits(&r);

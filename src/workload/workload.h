@@ -54,6 +54,7 @@ struct eco_workload_loaded {
     double memory_bytes; /* NAN: not said */
     const struct eco_run_package *packages;
     size_t package_count;
+    const char *backend; /* what the embedded engine computes with: "ecocompute-cpu"; NULL */
 };
 
 struct eco_workload_window {

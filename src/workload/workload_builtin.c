@@ -88,7 +88,8 @@ static int builtin_load(struct eco_generator *base, const struct eco_workload_ar
         .weights = info->synthetic ? "synthetic" : "real",
         .memory_bytes = (double)(info->weight_bytes + info->kv_bytes + info->scratch_bytes),
         .packages = b->packages,
-        .package_count = 2};
+        .package_count = 2,
+        .backend = info->backend};
     return 0;
 }
 

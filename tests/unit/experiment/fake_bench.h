@@ -134,7 +134,7 @@ static inline int bench_load(struct eco_generator *w, const struct eco_workload_
     b->arm = arm->precision;
     b->batch = arm->batch;
     b->loaded = true;
-    *out = (struct eco_workload_loaded){"fake", "real", 1e9, packages, 1};
+    *out = (struct eco_workload_loaded){"fake", "real", 1e9, packages, 1, "fake-backend"};
     return 0;
 }
 

@@ -1,10 +1,13 @@
 /* The experiment on a simulated bench: whole runs, interruptions, kill -9 at every step. */
 #include "base/file.h"
+#include "base/hash.h"
 #include "experiment/journal.h"
 #include "fake_bench.h"
 
 #include "eco_test.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static char folder[] = "ecocompute-exp-XXXXXX";
@@ -421,6 +424,8 @@ static void test_torn_and_wrong_journals(void **state)
         bench_init(&b);
         assert_int_equal(run(&b, &p, journal, true, &x, &err), 0);
         assert_int_equal(eco_experiment_trials(x, &t), 6);
+        /* told, unless the cut took a whole line */
+        assert_int_equal(eco_experiment_torn(x), text.data[text.len - cut - 1] != '\n');
         eco_experiment_free(x);
     }
     assert_int_equal(eco_experiment_read_plan(journal, &arena, &got, &err), 0);
@@ -468,6 +473,99 @@ static void test_a_full_disk_is_an_error(void **state)
     assert_int_equal(eco_journal_append_trial("/dev/full", &t, &err), ECO_E_IO);
     assert_non_null(strstr(err.message, "No space left"));
     assert_int_equal(eco_journal_write_plan("/nowhere/run.jsonl", &p, &err), ECO_E_IO);
+}
+
+static size_t journal_bytes(void)
+{
+    struct eco_buf text = ECO_BUF_INIT;
+    assert_int_equal(eco_file_read(journal, 1 << 20, &text, NULL), 0);
+    size_t n = text.len;
+    eco_buf_done(&text);
+    return n;
+}
+
+/* A disk that is full in the middle of a line: the part is taken back, what was there stays. */
+static void test_half_a_line_is_taken_back(void **state)
+{
+    struct eco_exp_plan p = plan_of(2, 1), got;
+    struct eco_exp_trial t = {0};
+    struct eco_err err = {0};
+    struct eco_arena arena;
+    struct rlimit limit, before;
+    (void)state;
+    assert_int_equal(eco_journal_write_plan(journal, &p, &err), 0);
+    size_t whole = journal_bytes();
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = whole + 50;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    int rc = eco_journal_append_trial(journal, &t, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(rc, ECO_E_IO);
+    assert_int_equal(journal_bytes(), whole);
+    eco_arena_init(&arena, 0);
+    assert_int_equal(eco_experiment_read_plan(journal, &arena, &got, &err), 0);
+    eco_arena_done(&arena);
+    unlink(journal);
+}
+
+/* Nothing of the first line on the disk, or a part of it: no run, and the message says so. */
+static void test_a_journal_without_its_first_line(void **state)
+{
+    static const char *const none[] = {"", "{\"kind\":\"pl"};
+    struct eco_exp_plan p = plan_of(2, 1), got;
+    struct eco_err err = {0};
+    struct eco_arena arena;
+    (void)state;
+    eco_arena_init(&arena, 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(eco_file_write(journal, none[i], strlen(none[i]), true, &err), 0);
+        assert_true(eco_experiment_nothing_in(journal));
+        assert_int_equal(eco_experiment_read_plan(journal, &arena, &got, &err), ECO_E_CONTENT);
+        assert_non_null(strstr(err.message, "nothing was measured; start it again"));
+    }
+    unlink(journal);
+    assert_false(eco_experiment_nothing_in(journal)); /* none at all is another thing */
+    assert_int_equal(eco_journal_write_plan(journal, &p, &err), 0);
+    assert_false(eco_experiment_nothing_in(journal));
+    unlink(journal);
+    eco_arena_done(&arena);
+}
+
+/* A command may hold a password, a path a user's name; a digest tells whether it is the same. */
+static void test_a_journal_keeps_no_secret(void **state)
+{
+    static const char *const sources[] = {"exec:meter --token S3CRET /data/jane/x",
+                                          "csv:/data/jane/power/meter.csv", "ptd:/data/jane/p.log",
+                                          "nvml"};
+    static const char *const kept[] = {"exec:", "csv:meter.csv", "ptd:p.log", "nvml"};
+    struct eco_err err = {0};
+    struct eco_arena arena;
+    (void)state;
+    eco_arena_init(&arena, 0);
+    for (size_t i = 0; i < 4; i++) {
+        struct eco_exp_plan p = plan_of(2, 1), got;
+        struct eco_buf text = ECO_BUF_INIT;
+        char digest[65];
+        p.source = sources[i];
+        assert_int_equal(eco_journal_write_plan(journal, &p, &err), 0);
+        assert_int_equal(eco_file_read(journal, 1 << 20, &text, NULL), 0);
+        assert_null(strstr(eco_buf_str(&text), "S3CRET"));
+        assert_null(strstr(eco_buf_str(&text), "jane"));
+        assert_int_equal(eco_experiment_read_plan(journal, &arena, &got, &err), 0);
+        assert_string_equal(got.source, kept[i]);
+        eco_sha256_hex(sources[i], strlen(sources[i]), digest);
+        if (i < 3) {
+            assert_string_equal(got.source_sha256, digest);
+        } else {
+            assert_null(got.source_sha256);
+        }
+        eco_buf_done(&text);
+        unlink(journal);
+    }
+    eco_arena_done(&arena);
 }
 
 static void test_plans_that_cannot_be(void **state)
@@ -621,6 +719,9 @@ int main(void)
         cmocka_unit_test(test_kill_at_any_point),
         cmocka_unit_test(test_torn_and_wrong_journals),
         cmocka_unit_test(test_a_full_disk_is_an_error),
+        cmocka_unit_test(test_half_a_line_is_taken_back),
+        cmocka_unit_test(test_a_journal_without_its_first_line),
+        cmocka_unit_test(test_a_journal_keeps_no_secret),
         cmocka_unit_test(test_plans_that_cannot_be),
         cmocka_unit_test(test_preflight),
         cmocka_unit_test(test_preflight_names_what_fits),

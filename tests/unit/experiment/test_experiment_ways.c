@@ -337,7 +337,7 @@ static void test_a_plan_survives(void **state)
     struct eco_arena arena;
     struct eco_err err = {.message = ""};
     (void)state;
-    p.source = "exec:watts";
+    p.source = "exec:watts"; /* a command is not kept: test_a_journal_keeps_no_secret */
     p.device = "0,1";
     p.corpus = "text";
     p.profile = "RTX 3090";
@@ -349,7 +349,8 @@ static void test_a_plan_survives(void **state)
     assert_int_equal(eco_journal_write_plan(journal, &p, &err), 0);
     eco_arena_init(&arena, 0);
     assert_int_equal(eco_experiment_read_plan(journal, &arena, &got, &err), 0);
-    assert_string_equal(got.source, "exec:watts");
+    assert_string_equal(got.source, "exec:");
+    assert_int_equal(strlen(got.source_sha256), 64);
     assert_string_equal(got.device, "0,1");
     assert_string_equal(got.corpus, "text");
     assert_string_equal(got.profile, "RTX 3090");

@@ -96,11 +96,16 @@ static inline void sample_arm(struct eco_run_arm *a, const char *sha256)
     a->delta.method = "block-paired log ratio, order as a factor";
     a->delta.verdict = "costs";
     a->counter_j_per_token = a->j_per_token * 1.01;
+    a->base_counter_j_per_token = a->base_j_per_token * 1.02;
     a->counter_gap_frac = 0.01;
     a->counter_delta = a->delta;
+    a->counter_delta.pct = 100 * (a->counter_j_per_token / a->base_counter_j_per_token - 1);
     a->decode_j_per_token = a->j_per_token * 0.99;
     a->prefill_reason = "the prefill window was shorter than 5 s";
     a->energy_stat = (struct eco_run_stat){2, a->j_per_token, 0.02, 0.0053};
+    a->counter_stat = (struct eco_run_stat){2, a->counter_j_per_token, 0.031, 0.0082};
+    a->backend = "ecocompute-cpu";
+    a->sessions.n = 1;
     a->quality.present = true;
     a->quality.value = 11.4271;
     a->quality.fp16_value = 11.2903;
@@ -176,6 +181,42 @@ static inline void sample_measured(struct sample *s, enum eco_precision precisio
     sample_arm(&s->arms[0], r->data_sha256);
 }
 
+/* The samples read 318 mJ of a window that the counter says was 337: the counter leads. */
+static inline void sample_two_instruments(struct sample *s)
+{
+    sample_measured(s, ECO_PREC_NF4);
+    struct eco_run_arm *a = &s->arms[0];
+    a->j_per_token = 0.318;
+    a->total_energy_j = 0.318 * (double)a->tokens;
+    a->power_mean_w = 0.318 * a->tokens_per_s;
+    a->base_j_per_token = 0.471;
+    a->counter_j_per_token = 0.337;
+    a->base_counter_j_per_token = 0.513;
+    a->delta.pct = -32.48;
+    a->delta.lo95_pct = -33.2;
+    a->delta.hi95_pct = -31.8;
+    a->delta.verdict = "saves";
+    a->counter_delta = a->delta;
+    a->counter_delta.pct = -34.31;
+    a->counter_delta.lo95_pct = -35.3;
+    a->counter_delta.hi95_pct = -33.4;
+    a->energy_stat = (struct eco_run_stat){4, 0.318, 0.0041, 0.0129};
+    a->counter_stat = (struct eco_run_stat){4, 0.337, 0.0027, 0.0080};
+}
+
+/* Times of a processor; the joules are the data set's, for a card. */
+static inline void sample_times_only(struct sample *s)
+{
+    sample_fallback(s, ECO_PREC_NF4);
+    s->run.predicted_gpu_name = s->run.gpu_name;
+    s->run.predicted_arch = s->run.arch;
+    s->run.gpu_name = "AMD EPYC 9355";
+    s->run.arch = ECO_ARCH_UNKNOWN;
+    s->arms[0].basis = ECO_BASIS_EXTRAPOLATED;
+    s->arms[0].backend = "ecocompute-cpu";
+    s->arms[0].tokens_per_s = 8.4;
+}
+
 /* Interrupted: some trials are there, the protocol is custom, the verdict is open. */
 static inline void sample_partial(struct sample *s, enum eco_precision precision)
 {
@@ -187,6 +228,7 @@ static inline void sample_partial(struct sample *s, enum eco_precision precision
     s->run.protocol_difference_count = 1;
     s->arms[0].delta.lo95_pct = s->arms[0].delta.hi95_pct = NAN;
     s->arms[0].delta.verdict = NULL;
+    s->arms[0].counter_delta = s->arms[0].delta;
     s->arms[0].decode_j_per_token = NAN;
 }
 

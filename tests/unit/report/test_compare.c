@@ -68,6 +68,9 @@ static void measured(double j_per_token, double cv, int n, double lo, double pct
     a->delta.pct = pct;
     a->delta.hi95_pct = hi;
     a->delta.df = n - 1;
+    a->counter_j_per_token = j_per_token; /* both instruments see the same */
+    a->counter_stat = a->energy_stat;
+    a->counter_delta = a->delta;
 }
 
 static void test_a_report_with_itself(void **state)
@@ -113,6 +116,8 @@ static void test_differences_and_their_ranges(void **state)
     sample.arms[0].energy_stat.n = 1;
     sample.arms[0].energy_stat.cv_frac = NAN;
     sample.arms[0].delta.lo95_pct = sample.arms[0].delta.hi95_pct = NAN;
+    sample.arms[0].counter_stat = sample.arms[0].energy_stat;
+    sample.arms[0].counter_delta = sample.arms[0].delta;
     build(&b);
     compare(&a, &b);
     assert_true(isnan(row_of("energy per token")->lo95));
@@ -187,6 +192,63 @@ static void test_derived_values_have_no_range_of_difference(void **state)
     eco_buf_done(&a);
 }
 
+static void test_the_counter_leads_where_both_have_it(void **state)
+{
+    (void)state;
+    struct eco_buf a = ECO_BUF_INIT, b = ECO_BUF_INIT;
+    sample_two_instruments(&sample);
+    build(&a);
+    sample.arms[0].counter_j_per_token = 0.400;
+    sample.arms[0].counter_delta.pct = -22.0;
+    build(&b);
+    compare(&a, &b);
+    assert_near(row_of("energy per token")->a, 337, 1e-9);
+    assert_near(row_of("energy per token")->diff, 100 * (400.0 / 337 - 1), 1e-9);
+    assert_near(row_of("16-bit baseline")->a, 513, 1e-9);
+    assert_near(row_of("change against 16 bit")->a, -34.31, 1e-9);
+    assert_near(row_of("energy, sampled")->a, 318, 1e-9); /* beside it, as a cross-check */
+    assert_near(row_of("energy, sampled")->diff, 0, 1e-9);
+    assert_near(row_of("change, sampled")->b, -32.48, 1e-9);
+    assert_string_equal(aspect_of("instrument")->a, "hardware energy counter");
+    /* the second has no counter: what both have is compared, not one against the other */
+    sample.arms[0].counter_j_per_token = sample.arms[0].counter_delta.pct = NAN;
+    build(&b);
+    compare(&a, &b);
+    assert_near(row_of("energy per token")->a, 318, 1e-9);
+    assert_near(row_of("energy per token")->diff, 0, 1e-9);
+    assert_false(aspect_of("instrument")->same);
+    eco_buf_done(&a);
+    eco_buf_done(&b);
+}
+
+static void test_two_sessions(void **state)
+{
+    (void)state;
+    struct eco_buf a = ECO_BUF_INIT, b = ECO_BUF_INIT;
+    measured(3.7, 0.01, 4, -12, -10, -8);
+    build(&a);
+    compare(&a, &a);
+    assert_int_equal(c.sessions.n, 0);
+    assert_string_equal(c.sessions.reason, "they are of one session");
+    measured(3.7, 0.01, 4, -32, -30, -28);
+    sample.run.timestamp_utc = "2026-12-01T09:12:31.123Z";
+    build(&b);
+    compare(&a, &b);
+    assert_int_equal(c.sessions.n, 2);
+    /* by hand: ln .9 = -.1053605, ln .7 = -.3566749; sd = .1777062; t(1) 12.7062 sqrt(1.5) sd */
+    assert_near(c.sessions.mean_pct, 100 * (sqrt(0.9 * 0.7) - 1), 1e-9);
+    assert_near(c.sessions.sd_pct, 100 * (exp(0.17770617) - 1), 1e-5);
+    assert_near(c.sessions.hi95, 1160.911700615, 1e-6);
+    assert_near(c.sessions.lo95, -95.003615244, 1e-6);
+    sample.run.batch = 8; /* another set-up: no spread between sessions */
+    build(&b);
+    compare(&a, &b);
+    assert_int_equal(c.sessions.n, 0);
+    assert_true(isnan(c.sessions.sd_pct));
+    eco_buf_done(&a);
+    eco_buf_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +258,8 @@ int main(void)
         cmocka_unit_test(test_boundaries_never_mix),
         cmocka_unit_test(test_what_differs_is_listed),
         cmocka_unit_test(test_derived_values_have_no_range_of_difference),
+        cmocka_unit_test(test_the_counter_leads_where_both_have_it),
+        cmocka_unit_test(test_two_sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

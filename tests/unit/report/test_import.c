@@ -203,6 +203,7 @@ static void test_hostile_files(void **state)
                                ml = ECO_IMPORT_ML_ENERGY;
     refused(ECO_IMPORT_UNKNOWN, "", "none of the files");
     refused(ECO_IMPORT_UNKNOWN, "{}", "none of the files");
+    refused(ECO_IMPORT_UNKNOWN, "{\"schema_version\": \"ecocompute-energy/1.1\"}", "already");
     refused(ECO_IMPORT_UNKNOWN, "a,b\n1,2\n", "none of the files");
     refused(lb, "[]", "holds no run");
     refused(lb, "[1]", "no test of llama-bench");

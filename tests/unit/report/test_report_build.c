@@ -81,6 +81,39 @@ static void test_fallback_says_what_it_is(void **state)
     eco_buf_done(&out);
 }
 
+/* The rule in the file: which block leads, how far the other is, what sessions say. */
+static void test_headline_and_sessions(void **state)
+{
+    (void)state;
+    struct eco_buf out = ECO_BUF_INIT;
+    struct eco_json_doc doc;
+    sample_two_instruments(&sample);
+    build(&out);
+    assert_int_equal(eco_json_parse(&doc, out.data, out.len, NULL), 0);
+    assert_string_equal(at(&doc, "/headline/block")->str, "ecocompute");
+    assert_near(at(&doc, "/headline/cross_check_pct")->num, 100 * (318.0 / 337 - 1), 1e-9);
+    assert_near(at(&doc, "/ecocompute/fp16_energy_per_token_mj")->num, 513, 1e-9);
+    assert_near(at(&doc, "/results/energy_per_token_mj")->num, 318, 1e-9); /* protocol v1 */
+    assert_near(at(&doc, "/statistics/counter/sd_mj")->num, 2.7, 1e-9);
+    assert_int_equal(at(&doc, "/sessions/n")->i64, 1);
+    assert_int_equal(at(&doc, "/sessions/between_sd_pct")->type, ECO_JSON_NULL);
+    assert_int_equal(at(&doc, "/sessions/vs_fp16_ci95_pct")->type, ECO_JSON_NULL);
+    assert_string_equal(at(&doc, "/sessions/reason")->str, "one session: unknown");
+    assert_string_equal(at(&doc, "/workload/backend")->str, "ecocompute-cpu");
+    eco_json_done(&doc);
+    sample_times_only(&sample);
+    build(&out);
+    assert_int_equal(eco_json_parse(&doc, out.data, out.len, NULL), 0);
+    assert_string_equal(at(&doc, "/headline/block")->str, "results");
+    assert_int_equal(at(&doc, "/headline/instrument")->type, ECO_JSON_NULL);
+    assert_string_equal(at(&doc, "/system_under_test/gpu")->str, "AMD EPYC 9355");
+    assert_string_equal(at(&doc, "/prediction/gpu")->str, "NVIDIA GeForce RTX 4090");
+    assert_string_equal(at(&doc, "/prediction/gpu_arch")->str, "ada");
+    assert_int_equal(at(&doc, "/sessions/n")->i64, 0);
+    eco_json_done(&doc);
+    eco_buf_done(&out);
+}
+
 static void test_pure_int8_is_never_int8(void **state)
 {
     (void)state;
@@ -183,6 +216,12 @@ static void test_independent_validator_agrees(void **state)
     assert_non_null(mkdtemp(dir));
     static void (*const fill[])(struct sample *, enum eco_precision) = {
         sample_fallback, sample_measured, sample_nothing, sample_partial, sample_sweep};
+    sample_two_instruments(&sample);
+    build(&out);
+    save(dir, "both-two.json", &out, &files);
+    sample_times_only(&sample);
+    build(&out);
+    save(dir, "both-times.json", &out, &files);
     for (int p = ECO_PREC_NONE + 1; p < ECO_PREC_COUNT; p++) {
         bool both = p == ECO_PREC_FP16 || p == ECO_PREC_NF4 || p == ECO_PREC_INT8_MIXED;
         for (int i = 0; i < 5; i++) {
@@ -227,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builds_are_valid),
         cmocka_unit_test(test_fallback_says_what_it_is),
+        cmocka_unit_test(test_headline_and_sessions),
         cmocka_unit_test(test_pure_int8_is_never_int8),
         cmocka_unit_test(test_untruths_are_refused),
         cmocka_unit_test(test_schema_file_is_the_table),

@@ -200,6 +200,75 @@ static size_t widest(const char *text)
     return most;
 }
 
+static const char *line_of(const char *text, const char *label)
+{
+    static char line[400];
+    const char *at = strstr(text, label);
+    if (!at)
+        fail_msg("no '%s' in:\n%s", label, text);
+    snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+    return line;
+}
+
+static void must_hold(const char *text, const char *label, const char *what)
+{
+    if (!strstr(line_of(text, label), what))
+        fail_msg("'%s' is not in: %s", what, line_of(text, label));
+}
+
+/* Terminal and Markdown lead with the counter; what the samples say is beside it. */
+static void test_the_counter_leads(void **state)
+{
+    (void)state;
+    struct eco_buf json = ECO_BUF_INIT, out = ECO_BUF_INIT;
+    struct eco_report_style style = {200, false, true};
+    sample_two_instruments(&sample);
+    build(&json);
+    for (int form = 0; form < 2; form++) {
+        eco_buf_clear(&out);
+        assert_int_equal(form ? eco_report_markdown(json.data, json.len, &out, NULL)
+                              : eco_report_show(json.data, json.len, &style, &out, NULL),
+                         0);
+        must_hold(out.data, "saves energy", form ? "34.3\xc2\xa0%" : "-34.3 %");
+        must_hold(out.data, "saves energy", form ? "35.3\xc2\xa0%" : "-35.3 %");
+        assert_non_null(strstr(out.data, "513 mJ by the hardware counter"));
+        must_hold(out.data, "cross-check", "318 mJ by sampled power");
+        must_hold(out.data, "cross-check", form ? "5.6\xc2\xa0%" : "-5.6 %");
+        must_hold(out.data, "cross-check", form ? "32.5\xc2\xa0%" : "-32.5 %");
+        must_hold(out.data, "spread", "2.7 mJ");
+        assert_non_null(strstr(out.data, "337 mJ by the hardware counter"));
+        must_hold(out.data, "another session", "one session: unknown");
+        check_numbers(out.data, &json);
+    }
+    /* where the counter knows no change but the samples do, they lead and it is beside them */
+    sample.arms[0].counter_delta.pct = NAN;
+    build(&json);
+    eco_buf_clear(&out);
+    assert_int_equal(eco_report_show(json.data, json.len, &style, &out, NULL), 0);
+    must_hold(out.data, "saves energy", "-32.5 %");
+    must_hold(out.data, "cross-check", "337 mJ by the hardware counter");
+    eco_buf_done(&json);
+    eco_buf_done(&out);
+}
+
+/* What ran is the title; whose joules are told is said where they are. */
+static void test_times_only_names_what_ran(void **state)
+{
+    (void)state;
+    struct eco_buf json = ECO_BUF_INIT, out = ECO_BUF_INIT;
+    sample_times_only(&sample);
+    build(&json);
+    assert_int_equal(eco_report_markdown(json.data, json.len, &out, NULL), 0);
+    must_hold(out.data, "# ", "NF4 on AMD EPYC 9355: Qwen/Qwen2-7B");
+    must_hold(out.data, "**", "the data set's answer for NVIDIA GeForce RTX 4090");
+    must_hold(out.data, "throughput", "8.4 tokens/s");
+    must_hold(out.data, "| energy per token", "4320 mJ on NVIDIA GeForce RTX 4090, by the data");
+    must_hold(out.data, "| 16-bit baseline", "RTX 4090, by the data set");
+    assert_non_null(strstr(out.data, "backend ecocompute-cpu"));
+    eco_buf_done(&json);
+    eco_buf_done(&out);
+}
+
 static void test_lines_keep_their_width(void **state)
 {
     (void)state;
@@ -251,11 +320,15 @@ static void test_hostile_text_stays_text(void **state)
 static void test_documents_that_are_not_reports(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "null", "[]", "7", "{", "{\"results\":{\"basis\":NaN}}"};
+    static const char *const bad[] = {
+        "", "null", "[]", "7", "{", "{\"results\":{\"basis\":NaN}}", "{}", "{\"results\":7}"};
     static const char *const odd[] = {
-        "{}", "{\"results\":7,\"warnings\":{\"a\":1},\"energy_sources\":[1,null,{}]}",
+        "{\"results\":{}}",
+        "{\"results\":{\"basis\":7},\"warnings\":{\"a\":1},\"energy_sources\":[1,null,{}],"
+        "\"ecocompute\":3,\"sessions\":[],\"headline\":\"x\"}",
         "{\"results\":{\"vs_fp16_energy_pct\":1e308,\"vs_fp16_ci95_pct\":[-1e308,1e308]}}",
-        "{\"prediction\":{\"vs_fp16_energy_pct\":-3,\"ci95_pct\":[1]},\"partial\":true}"};
+        "{\"results\":{},\"prediction\":{\"vs_fp16_energy_pct\":-3,\"ci95_pct\":[1]},"
+        "\"partial\":true}"};
     struct eco_buf out = ECO_BUF_INIT;
     struct eco_report_style style = {60, false, true};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -321,6 +394,8 @@ int main(void)
         cmocka_unit_test(test_the_number_check_can_fail),
         cmocka_unit_test(test_every_number_is_in_the_document),
         cmocka_unit_test(test_words_that_must_be_there),
+        cmocka_unit_test(test_the_counter_leads),
+        cmocka_unit_test(test_times_only_names_what_ran),
         cmocka_unit_test(test_lines_keep_their_width),
         cmocka_unit_test(test_hostile_text_stays_text),
         cmocka_unit_test(test_documents_that_are_not_reports),
