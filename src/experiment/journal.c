@@ -163,7 +163,7 @@ static int append(const char *path, int flags, struct eco_buf *line, struct eco_
         rc = io_error(path, "write", err);
     }
     if (rc && before >= 0 && ftruncate(fd, before)) {
-        before = -1;
+        rc = io_error(path, "cut", err);
     }
     if (fd >= 0 && close(fd) && rc == 0) {
         rc = io_error(path, "write", err);
@@ -198,9 +198,9 @@ bool eco_experiment_source_kept(const char *source, char kept[64], char digest[6
 /* Where and how: what was asked for beside the protocol. */
 static void put_surroundings(struct eco_json_writer *j, const struct eco_exp_plan *p)
 {
-    char kept[64], digest[65];
-    bool cut = p->source && eco_experiment_source_kept(p->source, kept, digest);
-    eco_jw_kv_str(j, "source", cut ? kept : p->source);
+    char known[64], digest[65];
+    bool cut = p->source && eco_experiment_source_kept(p->source, known, digest);
+    eco_jw_kv_str(j, "source", cut ? known : p->source);
     eco_jw_kv_str(j, "source_sha256", cut ? digest : NULL);
     eco_jw_kv_str(j, "device", p->device);
     eco_jw_kv_str(j, "profile", p->profile);

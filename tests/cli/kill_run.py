@@ -33,7 +33,7 @@ TIMES = {"timestamp_utc", "start_s", "end_s", "window_s", "sd_mj", "cv_frac", "c
          "samples", "dropped_samples", "observer_watts", "observer_cpu_frac", "read_cost_s",
          "vs_fp16_ci95_pct", "trials_to_resolve", "verdict", "level", "without_model_watts",
          "with_model_watts", "idle_before_watts", "clock_mean_mhz", "warnings",
-         "resolution_joules"}
+         "resolution_joules", "cross_check_pct"}
 
 
 class Run:
