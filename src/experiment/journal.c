@@ -162,8 +162,9 @@ static int append(const char *path, int flags, struct eco_buf *line, struct eco_
     if (rc == 0 && fsync(fd)) {
         rc = io_error(path, "write", err);
     }
-    if (rc && before >= 0 && ftruncate(fd, before)) {
-        rc = io_error(path, "cut", err);
+    if (rc && before >= 0) {
+        int cut = ftruncate(fd, before);
+        (void)cut; /* the first error is the one to tell */
     }
     if (fd >= 0 && close(fd) && rc == 0) {
         rc = io_error(path, "write", err);
