@@ -362,12 +362,9 @@ static int put_power(struct files *f, struct eco_err *err)
 static const char *name_instrument(struct eco_measure *m, const char *source)
 {
     const struct eco_run_headline h = eco_run_headline(&m->run.arms[1]);
-    return !h.counter
-               ? source
-               : eco_step_fmt(m->ctx,
-                              "%s; the point: sampled power, as the curve; by the energy "
-                              "counter %s %%",
-                              source ? source : "", eco_step_pct(m->ctx, h.delta->pct, 0, 0));
+    return !h.counter ? source
+                      : eco_step_fmt(m->ctx, TX(m->ctx, chart_instrument), source ? source : "",
+                                     eco_step_pct(m->ctx, h.delta->pct, 0, 0));
 }
 
 /* The measured change on the predicted curve of the card; only where there is one. */
