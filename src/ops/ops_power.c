@@ -96,6 +96,7 @@ static void fill_probe(struct eco_ctx *ctx, const struct eco_power_source *s, do
     out->averaging_ms = opt(s->averaging_s[f] * 1e3);
     out->min_window_s = opt(min_s);
     out->resolution_j = opt(s->resolution_j);
+    out->wrap_j = opt(s->counter ? s->wrap_j : (double)NAN);
     out->wrap_s = opt(s->wrap_s);
     out->limit_w = opt(s->limit_w);
     if (eco_sensor_disagrees(s->refresh_s[f], refresh_s)) {
@@ -116,6 +117,18 @@ static const char *card_name(struct eco_ctx *ctx, const struct eco_power_set *se
         }
     }
     return NULL;
+}
+
+/* Why there is no card to name, in the words of the source that would know. */
+static const char *no_card(struct eco_ctx *ctx, const struct eco_power_set *set)
+{
+    for (size_t i = 0; i < eco_power_count(set); i++) {
+        const struct eco_power_source *s = eco_power_at(set, i);
+        if (strcmp(s->name, "nvml") == 0 && s->reason) {
+            return eco_step_fmt(ctx, "no NVIDIA GPU: %s", s->reason);
+        }
+    }
+    return "no NVIDIA GPU in this machine";
 }
 
 int eco_run_doctor(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)
@@ -144,9 +157,10 @@ int eco_run_doctor(struct eco_ctx *ctx, const void *args, void *result, struct e
         }
     }
     const char *named = ctx->host_gpu_name ? ctx->host_gpu_name : card_name(ctx, set);
+    out->gpu = named;
+    out->gpu_reason = named ? NULL : no_card(ctx, set);
     eco_power_close(set);
     out->sources = (struct eco_list){rows, rows ? n : 0};
-    out->gpu = named;
     out->verdict = found ? eco_step_fmt(ctx, "%zu power source%s can be read here", found,
                                         found == 1 ? "" : "s")
                          : "no power source can be read here: predictions only";

@@ -10,6 +10,18 @@ static void cell_num(struct eco_doc *d, struct eco_opt v, int significant)
     eco_doc_cell(d, "%s", v.have ? eco_doc_num(d, v.v, significant) : "");
 }
 
+/* When the counter starts again; a source without a counter has nothing to say. */
+static void cell_wrap(struct eco_doc *d, const struct eco_res_probe *s)
+{
+    if (s->wrap_s.have || !s->resolution_j.have) {
+        cell_num(d, s->wrap_s, 3);
+    } else if (s->wrap_j.have) {
+        eco_doc_cell(d, "at %s J", eco_doc_num(d, s->wrap_j.v, 3));
+    } else {
+        eco_doc_cell(d, "never");
+    }
+}
+
 static bool readable(const struct eco_res_probe *s)
 {
     return strcmp(s->status, "available") == 0;
@@ -33,7 +45,7 @@ static void sensors(struct eco_doc *d, const struct eco_list *list)
             cell_num(d, rows[i].averaging_ms, 3);
             cell_num(d, rows[i].min_window_s, 3);
             cell_num(d, rows[i].resolution_j, 2);
-            cell_num(d, rows[i].wrap_s, 3);
+            cell_wrap(d, &rows[i]);
         }
     }
     eco_doc_table_end(d);
@@ -50,7 +62,7 @@ void eco_view_doctor(struct eco_doc *d, const void *result)
     const struct eco_res_probe *rows = r->sources.items;
     bool none = strncmp(r->verdict, "no ", 3) == 0;
     eco_doc_verdict(d, none ? ECO_TONE_WARN : ECO_TONE_GOOD, "%s", r->verdict);
-    eco_doc_kv(d, "card", "%s", r->gpu ? r->gpu : "no NVIDIA GPU in this machine");
+    eco_doc_kv(d, "card", "%s", r->gpu ? r->gpu : r->gpu_reason);
     eco_doc_table(d, "source|state|boundary|device|reason");
     for (size_t i = 0; i < r->sources.n; i++) {
         eco_doc_cell(d, "%s", rows[i].name);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_CARDS 32
 #define AMDSMI_INIT_GPUS 2u
@@ -212,6 +213,14 @@ static bool find_in(struct eco_power_set *set, const char *library)
     return false;
 }
 
+/* Without AMD's kernel driver the libraries find nothing: a search through all paths is saved. */
+static bool has_driver(struct eco_power_set *set)
+{
+    const char *sysfs = set->options.sysfs ? set->options.sysfs : "/sys";
+    const char *module = eco_arena_printf(&set->arena, "%s/module/amdgpu", sysfs);
+    return access("/dev/kfd", F_OK) == 0 || !module || access(module, F_OK) == 0;
+}
+
 static int find(struct eco_power_set *set, const char *extra, struct eco_err *err)
 {
     static const char *const libraries[] = {"libamd_smi.so", "librocm_smi64.so"};
@@ -219,6 +228,10 @@ static int find(struct eco_power_set *set, const char *extra, struct eco_err *er
     size_t before = set->count;
     (void)extra;
     (void)err;
+    if (!given && !has_driver(set)) {
+        eco_power_add_absent(set, &eco_power_amd, NULL, "no AMD GPU driver (amdgpu)");
+        return 0;
+    }
     if (given) {
         find_in(set, given);
     }
