@@ -101,17 +101,16 @@ double eco_chart_sheet_more(const struct eco_chart_sheet *s)
 void eco_chart_sheet_open(struct eco_chart_sheet *s, const char *kind, double height,
                           const char *desc)
 {
-    double y = 32, room = s->width - 2 * s->margin;
+    double room = s->width - 2 * s->margin, below = 52 + TITLE_PITCH * fmax(0, s->n_title - 1);
     s->height = height;
     eco_svg_open(s->out, kind, s->width, height,
                  s->name ? s->name : eco_chart_word(&s->look, "chart"), desc);
-    for (int i = 0; i < s->n_title; i++, y += TITLE_PITCH)
-        eco_svg_text_cut(s->out, s->margin, y, ECO_SVG_START, "eco-h", eco_buf_str(&s->title[i]),
-                         room / 10);
-    y = 52 + TITLE_PITCH * fmax(0, s->n_title - 1);
-    for (int i = 0; i < s->n_subtitle; i++, y += TEXT_PITCH)
-        eco_svg_text_cut(s->out, s->margin, y, ECO_SVG_START, "eco-s", eco_buf_str(&s->subtitle[i]),
-                         room / 7.4);
+    for (int i = 0; i < s->n_title; i++)
+        eco_svg_text_cut(s->out, s->margin, 32 + TITLE_PITCH * i, ECO_SVG_START, "eco-h",
+                         eco_buf_str(&s->title[i]), room / 10);
+    for (int i = 0; i < s->n_subtitle; i++)
+        eco_svg_text_cut(s->out, s->margin, below + TEXT_PITCH * i, ECO_SVG_START, "eco-s",
+                         eco_buf_str(&s->subtitle[i]), room / 7.4);
     eco_buf_puts(s->out, eco_buf_str(&s->legend));
 }
 
