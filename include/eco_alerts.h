@@ -131,6 +131,12 @@ struct eco_diagnose_input {
     bool eager, kv_cache_off, production, unverified_build;
     const struct eco_diagnose_delta *deltas;
     size_t n_deltas;
+    /* This very configuration as measured; then these are the expectation, not the model. */
+    struct eco_diagnose_measured {
+        bool have;
+        double tokens_per_s, j_per_1k; /* NAN: not measured */
+        double sd_ln;                  /* of one more session */
+    } measured;
 };
 
 enum eco_cause {
@@ -185,6 +191,13 @@ struct eco_diagnose {
      * an observation breaks a bound of the datasheet, whatever the probabilities say. */
     enum eco_cause cause;
     enum eco_confidence confidence; /* high >= 0.8, medium >= 0.5, else low; UNKNOWN: low */
+    /* One figure alone that does not settle it: the further one that tells the two most probable
+     * causes best apart, and what each of them would show. */
+    struct eco_diagnose_decide {
+        enum eco_observe { ECO_OBSERVE_NOTHING = 0, ECO_OBSERVE_SPEED, ECO_OBSERVE_POWER } what;
+        enum eco_cause cause[2];
+        double value[2]; /* tokens/s or W */
+    } decide;
     enum eco_impossible impossible; /* NONE: the figures may be true */
     double impossible_bound;        /* tokens/s, W, or J per 1k that it breaks; NAN for NONE */
     struct eco_diagnose_fix fix[ECO_DIAGNOSE_FIXES_MAX];

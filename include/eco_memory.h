@@ -24,6 +24,9 @@ extern "C" {
 #define ECO_MEMORY_CONTEXT_BYTES 0.5e9
 /* llama.cpp loads its own kernels only. Modelled. */
 #define ECO_MEMORY_CONTEXT_LLAMACPP_BYTES 0.3e9
+/* Share of a card's memory that a run may fill, as vLLM's default; the driver, fragments and peaks
+ * have the rest. The one rule of fitting: every verb asks eco_memory_room. */
+#define ECO_MEMORY_SHARE 0.9
 
 struct eco_memory_query {
     const struct eco_model *model; /* borrowed; required */
@@ -55,6 +58,11 @@ struct eco_memory {
  */
 int eco_memory_estimate(const struct eco_memory_query *q, struct eco_memory *out,
                         struct eco_err *err);
+
+/** Bytes that a run may fill on these cards. NAN where the card's memory is not known. */
+double eco_memory_limit_bytes(const struct eco_gpu *gpu, int n_gpus);
+/** Share of that limit that `total_bytes` take: over 1 it does not fit. NAN: not known. */
+double eco_memory_room(const struct eco_gpu *gpu, int n_gpus, double total_bytes);
 
 /**
  * Resident weight bytes, constants included. bitsandbytes, GPTQ, AWQ, W4A16, FP8 and FP4 leave

@@ -169,6 +169,7 @@ struct eco_optimize_setup {
     size_t n_batches;
     const double *contexts; /* whole tokens */
     size_t n_contexts;
+    bool usual_context;        /* nobody asked for it: at batch 1 the change is as measured */
     int gen_tokens;            /* of each request; at most the context - 1 is used, 0: 256 */
     double requests_per_month; /* 0: eco_cost.h's default */
     double price_usd_per_kwh, carbon_gco2_per_kwh; /* NAN: not known */

@@ -117,7 +117,9 @@ if(TARGET ecocompute)
            --program $<TARGET_FILE:ecocompute> ${without})
   add_test(NAME golden/injected COMMAND ${python} ${golden}/properties.py
            --program $<TARGET_FILE:ecocompute> ${without} --first 12 --inject 271.828)
-  set_tests_properties(golden/scenarios golden/properties golden/injected
+  add_test(NAME golden/agree COMMAND ${python} ${golden}/agree.py
+           --program $<TARGET_FILE:ecocompute>)
+  set_tests_properties(golden/scenarios golden/properties golden/injected golden/agree
                        PROPERTIES LABELS cli TIMEOUT 300)
 
   # argv and JSON agree, in answers and in errors

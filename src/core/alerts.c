@@ -4,6 +4,8 @@
  */
 #include "eco_alerts.h"
 
+#include "eco_memory.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -98,7 +100,7 @@ static bool is_double_quant(const struct eco_alert_request *r)
 
 static bool is_too_large(const struct eco_alert_request *r)
 {
-    return r->gpu != NULL && r->need_gb * 1e9 > eco_gpu_memory_bytes(r->gpu); /* false for NAN */
+    return r->gpu != NULL && eco_memory_room(r->gpu, 1, r->need_gb * 1e9) > 1; /* false for NAN */
 }
 
 static bool is_cache_off(const struct eco_alert_request *r)

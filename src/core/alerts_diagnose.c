@@ -5,6 +5,7 @@
  */
 #include "core/latency.h"
 #include "core/reconcile.h"
+#include "eco_memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,10 @@
 #define OFFLOAD_GUESS_LN 2.3  /* a factor of ten where the missing bytes are not known */
 #define THROTTLE_SPEED_LN (-0.45)
 #define THROTTLE_POWER_LN (-0.45)
+#define THROTTLE_SD_J 0.05
 #define NAMED_AT 0.4
+#define WITHIN_95 1.96
+#define SETTLED_AT 0.8 /* below it one figure alone has not settled the cause */
 #define BATCH_FIX 8
 /* Bounds with room for a datasheet's rounding, a raised power limit, and a meter's own error. */
 #define OVER_ROOFLINE 1.05
@@ -28,6 +32,7 @@
 struct expect {
     bool have_speed, have_power;
     double ln_tps, sd_tps, ln_w, sd_w, prior;
+    double sd_more;           /* what a cause adds to the spread of speed and energy */
     struct eco_energy energy; /* valid with have_power, before a cause slows the run */
 };
 
@@ -37,6 +42,7 @@ struct context {
     struct eco_workload work;
     struct expect cause[ECO_CAUSE_COUNT];
     double obs_tps, obs_w;
+    double obs_j; /* energy alone was given; else NAN */
 };
 
 const char *eco_cause_name(enum eco_cause c)
@@ -168,6 +174,7 @@ static struct expect slower(struct expect base, double ln_factor, double ln_powe
     base.ln_w += ln_power;
     base.sd_tps = hypot(base.sd_tps, sd);
     base.sd_w = hypot(base.sd_w, sd / 2);
+    base.sd_more = hypot(base.sd_more, sd);
     return base;
 }
 
@@ -195,8 +202,30 @@ static enum eco_cause own_cause(const struct context *c)
     return ECO_CAUSE_AS_EXPECTED;
 }
 
+/* The model's figures moved to what was measured of the configuration: host and stack are its. */
+static void anchor(const struct context *c, const struct expect *model, struct expect *e)
+{
+    const struct eco_diagnose_measured *m = &c->in->measured;
+    double ln_j = e->energy.mu_ln;
+    if (!m->have) {
+        return;
+    }
+    if (isfinite(m->tokens_per_s)) {
+        e->ln_tps += log(m->tokens_per_s) - model->ln_tps;
+        e->sd_tps = m->sd_ln;
+    }
+    if (e->have_power && isfinite(m->j_per_1k)) {
+        ln_j += log(m->j_per_1k) - model->energy.mu_ln;
+        e->energy.mu_ln = ln_j;
+        e->energy.sd_ln = m->sd_ln;
+        eco_physics_band(ln_j, m->sd_ln, &e->energy.j_per_1k);
+    }
+    e->ln_w = e->have_power ? ln_j + e->ln_tps - log(J_PER_ROW) : e->ln_w;
+}
+
 /* Causes that the user did not name but that look like the configuration from outside. */
-static int add_hidden(struct context *c, const struct expect *base, struct eco_err *err)
+static int add_hidden(struct context *c, const struct expect *model, const struct expect *base,
+                      struct eco_err *err)
 {
     const struct eco_diagnose_input *in = c->in;
     enum eco_precision p = c->work.precision;
@@ -204,15 +233,17 @@ static int add_hidden(struct context *c, const struct expect *base, struct eco_e
     int rc = 0;
     if (eco_precision_family(p) == ECO_FAM_BNB_INT8 && p != ECO_PREC_INT8_MIXED) {
         rc = expect_of(c, ECO_PREC_INT8_MIXED, c->work.batch, &e, err);
+        anchor(c, model, &e);
         c->cause[ECO_CAUSE_INT8_MIXED] = e;
         c->cause[ECO_CAUSE_INT8_MIXED].prior = 0.2;
     }
     if (rc == 0 && c->work.batch > 1) {
         rc = expect_of(c, p, 1, &e, err);
+        anchor(c, model, &e);
         c->cause[ECO_CAUSE_BATCH1] = e;
         c->cause[ECO_CAUSE_BATCH1].prior = 0.12;
     }
-    double factor, missing = in->need_gb * 1e9 - eco_gpu_memory_bytes(in->gpu);
+    double factor, missing = in->need_gb * 1e9 - eco_memory_limit_bytes(in->gpu, 1);
     bool too_large = missing > 0;
     double ln_f = OFFLOAD_GUESS_LN;
     if (too_large && eco_latency_factor_offload(c->ph, in->model, in->gpu, &c->work, missing,
@@ -235,6 +266,8 @@ static int build(struct context *c, struct expect *base, struct eco_err *err)
     if (rc != 0) {
         return rc;
     }
+    const struct expect model = *base;
+    anchor(c, &model, base);
     struct expect plain = *base;
     if (c->in->kv_cache_off) {
         double factor;
@@ -244,12 +277,14 @@ static int build(struct context *c, struct expect *base, struct eco_err *err)
         }
         *base = slower(plain, log(factor), 0.3, 0.4);
     }
-    rc = add_hidden(c, &plain, err);
+    rc = add_hidden(c, &model, &plain, err);
     c->cause[ECO_CAUSE_THROTTLED] = slower(*base, -THROTTLE_SPEED_LN, THROTTLE_POWER_LN, 0.25);
     c->cause[ECO_CAUSE_THROTTLED].prior = 0.06;
+    c->cause[ECO_CAUSE_THROTTLED].sd_more = THROTTLE_SD_J; /* power and speed fall together */
     c->cause[ECO_CAUSE_UNKNOWN] = *base;
     c->cause[ECO_CAUSE_UNKNOWN].sd_tps = SD_UNKNOWN_SPEED_LN;
     c->cause[ECO_CAUSE_UNKNOWN].sd_w = SD_UNKNOWN_POWER_LN;
+    c->cause[ECO_CAUSE_UNKNOWN].sd_more = SD_UNKNOWN_SPEED_LN;
     c->cause[ECO_CAUSE_UNKNOWN].prior = 0.1;
     enum eco_cause own = own_cause(c);
     c->cause[own] = *base;
@@ -268,6 +303,11 @@ static double log_likelihood(const struct context *c, const struct expect *e,
                              const struct expect *base)
 {
     double sum = 0;
+    if (isfinite(c->obs_j) && (e->have_power || base->have_power)) {
+        const struct expect *p = e->have_power ? e : base;
+        sum += log_normal_density(log(c->obs_j), p->ln_w - p->ln_tps + log(J_PER_ROW),
+                                  hypot(p->energy.sd_ln, p->sd_more));
+    }
     if (isfinite(c->obs_tps)) {
         sum += log_normal_density(log(c->obs_tps), e->ln_tps, e->sd_tps);
     }
@@ -278,19 +318,63 @@ static double log_likelihood(const struct context *c, const struct expect *e,
     return sum;
 }
 
+static bool near(double seen, double mu, double sd)
+{
+    return !isfinite(seen) || fabs(log(seen) - mu) <= WITHIN_95 * sd;
+}
+
+/* What was seen lies within 95 % of the runs under this cause; no cause is named otherwise. */
+static bool agrees(const struct context *c, const struct expect *e, const struct expect *base)
+{
+    const struct expect *p = e->have_power ? e : base;
+    bool power = e->have_power || base->have_power;
+    return near(c->obs_tps, e->ln_tps, e->sd_tps) && (!power || near(c->obs_w, p->ln_w, p->sd_w)) &&
+           (!power || near(c->obs_j, p->ln_w - p->ln_tps + log(J_PER_ROW),
+                           hypot(p->energy.sd_ln, p->sd_more)));
+}
+
+/* The two most probable causes, and the figure that sets them apart best. */
+static void choose_observation(const struct context *c, struct eco_diagnose *d)
+{
+    bool one = isfinite(c->obs_j) || isfinite(c->obs_tps) != isfinite(c->obs_w);
+    const struct eco_diagnose_pattern *two[2] = {NULL, NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_patterns && n < 2; i++) {
+        if (d->pattern[i].cause != ECO_CAUSE_UNKNOWN) {
+            two[n++] = &d->pattern[i];
+        }
+    }
+    if (!one || n < 2 ||
+        (d->cause != ECO_CAUSE_UNKNOWN && d->pattern[0].probability_frac >= SETTLED_AT)) {
+        return;
+    }
+    const struct expect *a = &c->cause[two[0]->cause], *b = &c->cause[two[1]->cause];
+    double speed = fabs(a->ln_tps - b->ln_tps) / hypot(a->sd_tps, b->sd_tps);
+    double power = fabs(a->ln_w - b->ln_w) / hypot(a->sd_w, b->sd_w);
+    bool by_speed = !isfinite(c->obs_tps) && (isfinite(c->obs_w) || speed >= power);
+    if (!by_speed && !(a->have_power && b->have_power)) {
+        return;
+    }
+    d->decide = (struct eco_diagnose_decide){
+        .what = by_speed ? ECO_OBSERVE_SPEED : ECO_OBSERVE_POWER,
+        .cause = {two[0]->cause, two[1]->cause},
+        .value = {exp(by_speed ? a->ln_tps : a->ln_w), exp(by_speed ? b->ln_tps : b->ln_w)}};
+}
+
 static void weigh(const struct context *c, const struct expect *base, struct eco_diagnose *d)
 {
     double ln[ECO_CAUSE_COUNT], top = -INFINITY, total = 0;
     for (int i = 0; i < ECO_CAUSE_COUNT; i++) {
         const struct expect *e = &c->cause[i];
-        ln[i] = e->prior > 0 ? log(e->prior) + log_likelihood(c, e, base) : -INFINITY;
+        bool out = i == ECO_CAUSE_AS_EXPECTED && (d->speed_outside || d->energy_outside);
+        ln[i] = e->prior > 0 && !out ? log(e->prior) + log_likelihood(c, e, base) : -INFINITY;
         top = fmax(top, ln[i]);
     }
     for (int i = 0; i < ECO_CAUSE_COUNT; i++) {
         total += exp(ln[i] - top);
     }
     for (int i = 0; i < ECO_CAUSE_COUNT; i++) {
-        if (!(c->cause[i].prior > 0)) {
+        if (!isfinite(ln[i])) {
             continue;
         }
         const struct expect *e = &c->cause[i];
@@ -298,7 +382,9 @@ static void weigh(const struct context *c, const struct expect *base, struct eco
                                          .probability_frac = exp(ln[i] - top) / total,
                                          .expect_tokens_per_s = exp(e->ln_tps),
                                          .expect_j_per_1k = NAN};
-        if (e->have_power) {
+        if (i == ECO_CAUSE_UNKNOWN) {
+            p.expect_tokens_per_s = NAN; /* anything: that is what makes it the open one */
+        } else if (e->have_power) {
             p.expect_j_per_1k = J_PER_ROW * exp(e->ln_w - e->ln_tps);
         }
         size_t at = d->n_patterns++;
@@ -308,11 +394,14 @@ static void weigh(const struct context *c, const struct expect *base, struct eco
         d->pattern[at] = p;
     }
     double best = d->pattern[0].probability_frac;
-    d->cause = best >= NAMED_AT ? d->pattern[0].cause : ECO_CAUSE_UNKNOWN;
+    enum eco_cause first = d->pattern[0].cause;
+    bool named = best >= NAMED_AT && agrees(c, &c->cause[first], base);
+    d->cause = named ? first : ECO_CAUSE_UNKNOWN;
     d->confidence = best >= 0.8 ? ECO_CONF_HIGH : best >= 0.5 ? ECO_CONF_MEDIUM : ECO_CONF_LOW;
     if (d->cause == ECO_CAUSE_UNKNOWN) {
         d->confidence = ECO_CONF_LOW; /* that nothing fits is no finding */
     }
+    choose_observation(c, d);
 }
 
 static void add_fix(struct eco_diagnose *d, const char *id, const char *text, const char *code,
@@ -343,7 +432,7 @@ static void fix_precision(const struct context *c, struct eco_diagnose *d,
 {
     double e, s;
     int b = c->work.batch;
-    bool too_large = c->in->need_fp16_gb * 1e9 > eco_gpu_memory_bytes(c->in->gpu);
+    bool too_large = eco_memory_room(c->in->gpu, 1, c->in->need_fp16_gb * 1e9) > 1;
     if (!too_large) {
         change(c, actual, b, ECO_PREC_FP16, b, &e, &s);
         add_fix(d, "use-16-bit", "run 16 bit if it fits the card",
@@ -556,11 +645,8 @@ int eco_diagnose_run(const struct eco_diagnose_input *in, struct eco_diagnose *o
     }
     c.obs_tps = d.tokens_per_s;
     c.obs_w = d.power_w;
+    c.obs_j = !given(c.obs_tps) && !given(c.obs_w) ? d.j_per_1k : NAN;
     deviations(&base, &d);
-    if (!given(c.obs_tps) && !given(c.obs_w) && given(d.expect_j_per_1k.median)) {
-        /* Energy alone: judge it at the power that the configuration should draw. */
-        c.obs_tps = exp(base.ln_w) * J_PER_ROW / d.j_per_1k;
-    }
     if (d.impossible != ECO_IMPOSSIBLE_NONE) {
         say_impossible(&base, &d);
     } else {

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define GIGA 1e9
-#define VRAM_SHARE 0.9    /* what engines leave to weights and cache (vLLM's default) */
 #define SD_PREFILL 0.30   /* of ln prefill time, beside the engine's own: not fitted */
 #define SD_MULTI_GPU 0.20 /* spread of the 2..8-card series around the single-card law */
 #define SD_NO_PEAK 0.30   /* datasheet has no FP16 peak */
@@ -107,8 +106,8 @@ double eco_latency_resident(const struct eco_model *model, const struct eco_gpu 
 {
     double tokens = w->prompt_tokens + w->gen_tokens / 2.0;
     double kv = eco_memory_kv_bytes(model, tokens);
-    double room = eco_gpu_memory_bytes(gpu) * VRAM_SHARE * w->n_gpus -
-                  eco_memory_weight_bytes(model, w->precision);
+    double room =
+        eco_memory_limit_bytes(gpu, w->n_gpus) - eco_memory_weight_bytes(model, w->precision);
     if (!(kv > 0) || !isfinite(room) || room <= 0) {
         return w->batch;
     }

@@ -253,6 +253,16 @@ static int check_query(const struct eco_memory_query *q, struct eco_err *err)
     return 0;
 }
 
+double eco_memory_limit_bytes(const struct eco_gpu *gpu, int n_gpus)
+{
+    return ECO_MEMORY_SHARE * eco_gpu_memory_bytes(gpu) * (n_gpus > 0 ? n_gpus : 1);
+}
+
+double eco_memory_room(const struct eco_gpu *gpu, int n_gpus, double total_bytes)
+{
+    return total_bytes / eco_memory_limit_bytes(gpu, n_gpus);
+}
+
 int eco_memory_estimate(const struct eco_memory_query *q, struct eco_memory *out,
                         struct eco_err *err)
 {

@@ -23,8 +23,7 @@ static int describe_memory(const struct eco_optimize_setup *s, size_t card,
     c->memory_bytes = m.total_bytes;
     c->weights_bytes = m.weights_bytes;
     c->kv_bytes = m.kv_bytes;
-    c->room_share = eco_optimize_room(s->cards[card].gpu, w->n_gpus, s->model, w, m.total_bytes,
-                                      m.weights_bytes);
+    c->room_share = eco_memory_room(s->cards[card].gpu, w->n_gpus, m.total_bytes);
     return ECO_OK;
 }
 

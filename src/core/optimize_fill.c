@@ -61,6 +61,12 @@ static double mean_context(const struct eco_workload *w)
     return w->prompt_tokens + w->gen_tokens / 2.0;
 }
 
+/* One sequence in a context that nobody asked for is as in the measurements: 0 says so. */
+static double told_context(const struct eco_optimize_setup *s, const struct eco_workload *w)
+{
+    return s->usual_context && w->batch <= 1 ? 0.0 : mean_context(w);
+}
+
 struct eco_predict_query eco_optimize_predict_query(const struct eco_optimize_setup *s, size_t card,
                                                     const struct eco_workload *w)
 {
@@ -77,18 +83,9 @@ struct eco_predict_query eco_optimize_predict_query(const struct eco_optimize_se
         .model_id = known ? m->name : NULL,
         .engine = w->engine,
         .batch = w->batch,
-        .context_tokens = mean_context(w),
+        .context_tokens = told_context(s, w),
         .kv_bytes_per_token = eco_memory_kv_bytes(m, 1.0),
     };
-}
-
-double eco_optimize_room(const struct eco_gpu *gpu, int n_gpus, const struct eco_model *model,
-                         const struct eco_workload *w, double total_bytes, double weights_bytes)
-{
-    double vram = eco_gpu_memory_bytes(gpu) * n_gpus;
-    double live = weights_bytes + w->batch * eco_memory_kv_bytes(model, mean_context(w));
-
-    return fmax(total_bytes / vram, live / (ECO_OPTIMIZE_VRAM_SHARE * vram));
 }
 
 int eco_optimize_cost_of(const struct eco_optimize_setup *s, size_t card,
@@ -265,7 +262,7 @@ static void fill_delta(const struct filler *f, const struct row *r, struct serie
 
     for (size_t i = 0; i < f->k.n; i++) {
         w = eco_optimize_workload(s, r->card, r->arm, r->batch, f->k.context[i]);
-        context[i] = mean_context(&w);
+        context[i] = told_context(s, &w);
         mu->at[i] = base ? 0.0 : NAN;
         sd->at[i] = mu->at[i];
     }
@@ -415,8 +412,7 @@ static void put_candidate(struct filler *f, const struct row *r, size_t context_
 
     p.j_per_1k = between(&f->k, &r->j_per_1k, p.seg, context);
     p.step_s = read_line(f, r, step_at, &r->step_s, p.seg, context);
-    p.room =
-        eco_optimize_room(s->cards[r->card].gpu, w.n_gpus, s->model, &w, bytes, r->weights_bytes);
+    p.room = eco_memory_room(s->cards[r->card].gpu, w.n_gpus, bytes);
     reconcile(f, r, &w, &p);
     f->c->label[f->n] = (struct eco_optimize_label){
         (uint16_t)r->card, (uint16_t)r->arm, (uint16_t)r->batch_index, (uint16_t)context_index};

@@ -6,19 +6,12 @@
 
 #include "eco_optimize.h"
 
-/* Share of the card that engines leave to weights and cache; latency.c assumes the same. */
-#define ECO_OPTIMIZE_VRAM_SHARE 0.9
-
 /** The request of one candidate: generated tokens cut to the context, the rest is prompt. */
 struct eco_workload eco_optimize_workload(const struct eco_optimize_setup *s, size_t card,
                                           size_t arm, double batch, double context);
 /** The question to the predictor for that request. */
 struct eco_predict_query eco_optimize_predict_query(const struct eco_optimize_setup *s, size_t card,
                                                     const struct eco_workload *w);
-/** Share of the cards' memory in use: everything over all of it, or weights and live cache over
- * what engines leave to them, whichever is larger. Over 1 the batch does not fit. */
-double eco_optimize_room(const struct eco_gpu *gpu, int n_gpus, const struct eco_model *model,
-                         const struct eco_workload *w, double total_bytes, double weights_bytes);
 /** Cost of a month; request_s NAN: no rent. */
 int eco_optimize_cost_of(const struct eco_optimize_setup *s, size_t card,
                          const struct eco_workload *w, double j_per_1k, double prefill_j_per_1k,

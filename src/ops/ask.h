@@ -27,6 +27,10 @@ void eco_ask_fill(struct eco_ctx *ctx, const struct eco_query *q, struct eco_res
 /** The parameters that `op` takes. `requests` is added when it is above zero. */
 void eco_ask_params_of(struct eco_ctx *ctx, const struct eco_op *op, const struct eco_query *q,
                        double requests, struct eco_ask_params *out);
+/** What was measured of the precision, card by card: list of eco_res_ask_card. */
+struct eco_list eco_ask_cards(struct eco_ctx *ctx, enum eco_precision p);
+/** The card of that class with most measured pairs of the precision; NULL: none. */
+const char *eco_ask_card_of(enum eco_precision p, enum eco_arch arch);
 /** "ecocompute cost --model …" */
 const char *eco_ask_command(struct eco_ctx *ctx, const char *verb, const struct eco_ask_params *p);
 

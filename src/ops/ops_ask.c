@@ -28,6 +28,7 @@ struct asked {
     const char *conversions[ECO_QUERY_MAX_CONVERSIONS + 2];
     size_t n_conversions;
     struct eco_res_ask *out;
+    enum eco_precision general; /* what an answer without a model is about; NONE: nothing */
 };
 
 static void convert(struct asked *a, const char *text)
@@ -186,7 +187,13 @@ static const char *lacks(struct asked *a)
 static const char *size_verdict(struct asked *a, const struct eco_res_ask_size *r, size_t n)
 {
     const struct eco_res_ask *o = a->out;
-    const char *name = eco_precision_name(a->q.precision_exact);
+    const char *name = eco_precision_name(a->general);
+    const char *on = o->by_size_on;
+    for (size_t i = 0; i < o->assumed.n; i++) {
+        on = strcmp(o->assumed.v[i], "gpu") == 0
+                 ? eco_step_fmt(a->ctx, TX(a->ctx, assumed_word), o->by_size_on)
+                 : on;
+    }
     bool rises = r[0].delta_pct > 0, falls = r[n - 1].delta_pct < 0;
     bool told = o->crossover_b.have && o->crossover_ci.have &&
                 o->crossover_ci.hi < o->crossover_ci.lo * CROSSOVER_TOLD;
@@ -194,28 +201,73 @@ static const char *size_verdict(struct asked *a, const struct eco_res_ask_size *
         return eco_step_fmt(a->ctx, TX(a->ctx, sizes_baseline), name);
     }
     if (rises && falls && told) {
-        return eco_step_fmt(a->ctx, TX(a->ctx, sizes_cross), name, o->by_size_on, o->crossover_b.v,
+        return eco_step_fmt(a->ctx, TX(a->ctx, sizes_cross), name, on, o->crossover_b.v,
                             o->crossover_ci.lo, o->crossover_ci.hi);
     }
     if (rises && !falls) {
-        return eco_step_fmt(a->ctx, TX(a->ctx, sizes_cost), name, o->by_size_on,
+        return eco_step_fmt(a->ctx, TX(a->ctx, sizes_cost), name, on,
                             fmin(r[0].delta_pct, r[n - 1].delta_pct),
                             fmax(r[0].delta_pct, r[n - 1].delta_pct));
     }
-    return eco_step_fmt(a->ctx, TX(a->ctx, sizes_depend), name, o->by_size_on, r[0].delta_pct,
-                        r[0].params_b, r[n - 1].delta_pct, r[n - 1].params_b);
+    return eco_step_fmt(a->ctx, TX(a->ctx, sizes_depend), name, on, r[0].delta_pct, r[0].params_b,
+                        r[n - 1].delta_pct, r[n - 1].params_b);
 }
 
-/* Moods from calm to red; Gray is no rank. */
-static bool worse(const char *mood, const char *than)
+/* What stands for the card and the size that nobody named; both are called assumed. */
+static void stand_ins(struct asked *a, struct eco_query *q)
 {
-    static const char *const order[] = {"Gray", "Green", "Yellow", "Orange", "Red"};
-    size_t a = 0, b = 0;
-    for (size_t i = 0; i < ECO_COUNT(order); i++) {
-        a = strcmp(order[i], mood) == 0 ? i : a;
-        b = strcmp(order[i], than) == 0 ? i : b;
+    const char **v = eco_arena_array(a->ctx->arena, 5, sizeof(*v));
+    size_t n = 0;
+    bool guess = !q->gpu[0] && !a->ctx->host_gpu;
+    const char *card =
+        guess && q->arch != ECO_ARCH_UNKNOWN ? eco_ask_card_of(a->general, q->arch) : NULL;
+    q->precision_exact = a->general;
+    q->n_precisions = 0;
+    if (card) { /* of a class, the card that was measured most: it has watts and dollars */
+        snprintf(q->gpu, sizeof(q->gpu), "%s", card);
     }
-    return a > b;
+    if (v) {
+        v[n++] = "model";
+    }
+    if (v && guess && (card || q->arch == ECO_ARCH_UNKNOWN)) {
+        v[n++] = "gpu";
+    }
+    if (v && !eco_query_has(q, ECO_QUERY_BATCH)) {
+        v[n++] = "batch";
+    }
+    if (v && !(volume(a) > 0)) {
+        v[n++] = "requests";
+    }
+    if (v && !q->region[0]) {
+        v[n++] = "region";
+    }
+    a->out->assumed = (struct eco_strs){v, n};
+}
+
+#define EAGER_B 7.0 /* the largest size at which FP8 was measured in eager PyTorch */
+
+/* FP8 is two things: nobody said which engine runs it, and in eager PyTorch it is a trap. */
+static int add_eager(struct asked *a, struct eco_query q, struct eco_err *err)
+{
+    const struct eco_op *op = eco_op_find("estimate");
+    struct eco_res_ask *out = a->out;
+    struct eco_ask_params p;
+    void *result = NULL;
+    q.eager = true;
+    q.number[ECO_QUERY_PARAMS_B] = EAGER_B;
+    eco_ask_params_of(a->ctx, op, &q, 0, &p);
+    int rc = run_with(a, op, &p, &result, err);
+    const struct eco_res_estimate *e = result;
+    if (rc || e->alerts.n == 0) {
+        return rc;
+    }
+    out->alerts = e->alerts;
+    out->alerts_b = eco_some(EAGER_B);
+    out->mood = eco_step_worse(e->mood, out->mood) ? e->mood : out->mood;
+    out->verdict =
+        eco_step_fmt(a->ctx, TX(a->ctx, sizes_eager), e->delta_pct, EAGER_B,
+                     eco_engine_name(eco_predict_usual_engine(a->general)), out->verdict);
+    return 0;
 }
 
 /* Without a size: the change at the usual sizes, on the card named or the default one. */
@@ -228,6 +280,7 @@ static int by_size(struct asked *a, struct eco_err *err)
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
     struct eco_query q = a->q;
+    stand_ins(a, &q);
     const char *worst = NULL;
     double most = 0;
     q.have |= 1u << ECO_QUERY_PARAMS_B;
@@ -249,14 +302,18 @@ static int by_size(struct asked *a, struct eco_err *err)
         if (e->cost) {
             rows[i].month_usd = e->cost->month.usd;
             rows[i].saving_usd = e->cost->saving_usd;
+            a->out->by_size_requests = eco_some(e->cost->requests);
+            a->out->by_size_region = e->cost->region;
         }
         if (i == 0 || e->delta_pct > most) {
             most = e->delta_pct;
             a->out->alerts = e->alerts;
+            a->out->alerts_b = eco_some(usual_sizes[i]);
             a->out->data = &e->data;
         }
         bool fits = !e->memory || !e->memory->card_gb.have || e->memory->fits;
-        if (i == 0 || (fits && worse(e->mood, worst))) { /* nobody asked for what does not fit */
+        if (i == 0 ||
+            (fits && eco_step_worse(e->mood, worst))) { /* nobody asked for what does not fit */
             worst = e->mood;
         }
         a->out->by_size_on = e->input.gpu ? e->input.gpu : e->input.arch;
@@ -266,7 +323,47 @@ static int by_size(struct asked *a, struct eco_err *err)
     a->out->mood = worst;
     a->out->by_size = (struct eco_list){rows, ECO_COUNT(usual_sizes)};
     a->out->verdict = size_verdict(a, rows, ECO_COUNT(usual_sizes));
-    return 0;
+    a->out->cards = eco_ask_cards(a->ctx, a->general);
+    bool path_open = a->general == ECO_PREC_FP8 && a->q.engine == ECO_ENGINE_UNKNOWN && !a->q.eager;
+    return path_open ? add_eager(a, q, err) : 0;
+}
+
+/* The precision that a question without a model is about: the one named, or of several the first
+ * that is not the 16 bit the others are compared with. */
+static enum eco_precision general_precision(const struct eco_query *q)
+{
+    bool op =
+        q->op == ECO_QUERY_ESTIMATE || q->op == ECO_QUERY_DIAGNOSE || q->op == ECO_QUERY_COMPARE;
+    enum eco_precision p = q->precision_exact;
+    for (size_t i = 0; i < q->n_precisions && i < ECO_QUERY_MAX_LIST; i++) {
+        bool plain = eco_precision_family(q->precisions[i]) == ECO_FAM_FLOAT;
+        if (!plain && (p == ECO_PREC_NONE || eco_precision_family(p) == ECO_FAM_FLOAT)) {
+            p = q->precisions[i];
+        }
+    }
+    return op ? p : ECO_PREC_NONE;
+}
+
+/* "Lobster, …": who is called by name answers. */
+static bool calls_lobster(const char *text)
+{
+    static const char *const names[] = {
+        "lobster",       "ecolobster",   "eco lobster", "hey lobster", "hi lobster",
+        "hello lobster", "dear lobster", "龙虾",        "小龙虾",      "生态龙虾"};
+    while (*text == ' ' || *text == '"' || *text == '\'') {
+        text++;
+    }
+    for (size_t i = 0; i < ECO_COUNT(names); i++) {
+        size_t n = strlen(names[i]);
+        bool starts = strlen(text) >= n && eco_str_ieq(text, n, names[i]);
+        unsigned char next = starts ? (unsigned char)text[n] : 0;
+        bool word = next < 0x80 && ((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
+                                    (next >= '0' && next <= '9') || next == '-');
+        if (starts && !word) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The answer, or why there is none: a question is never an error. */
@@ -275,8 +372,7 @@ static int answer(struct asked *a, struct eco_err *err)
     struct eco_res_ask *out = a->out;
     struct eco_err why = {0};
     void *result = NULL;
-    bool sizes = (a->q.op == ECO_QUERY_ESTIMATE || a->q.op == ECO_QUERY_DIAGNOSE) &&
-                 a->q.precision_exact != ECO_PREC_NONE && !has_model(&a->q) && a->q.n_sizes == 0;
+    bool sizes = a->general != ECO_PREC_NONE && !has_model(&a->q) && a->q.n_sizes == 0;
     out->problem = lacks(a);
     if (sizes && out->problem) {
         return by_size(a, err);
@@ -333,12 +429,20 @@ int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_
     if (!given->voice.lang && has_chinese(given->q)) {
         ctx->lang = ECO_LANG_ZH;
     }
+    bool chosen =
+        eco_args_have(eco_op_find("ask"), given, offsetof(struct eco_args_ask, voice.persona));
+    if (!chosen && calls_lobster(given->q)) {
+        ctx->persona = ECO_PERSONA_LOBSTER;
+    }
     int rc = parse(ctx, given->q, &a->q, err);
     if (rc) {
         return rc;
     }
+    a->general = general_precision(&a->q);
     a->op = operation_of(&a->q);
     *out = (struct eco_res_ask){.lang = ctx->lang == ECO_LANG_ZH ? "zh" : "en",
+                                .persona =
+                                    ctx->persona == ECO_PERSONA_LOBSTER ? "ecolobster" : "plain",
                                 .operation = eco_query_op_name(a->q.op),
                                 .not_understood = missed(ctx, &a->q)};
     eco_ask_fill(ctx, &a->q, &out->params);

@@ -392,6 +392,71 @@ static const char *verdict(struct eco_ctx *ctx, const struct eco_res_audit *out)
                         (long long)out->warnings, (long long)out->infos, known);
 }
 
+static double alert_weight(const struct eco_res_alert *a)
+{
+    double base = strcmp(a->severity, "critical") == 0 ? 2e9 : 1e9;
+    return base + (a->effect_pct.have ? fmin(fmax(a->effect_pct.v, 0.0), 1e8) : 0.0);
+}
+
+static void alert_of(struct eco_ctx *ctx, const struct eco_res_audit_finding *f,
+                     struct eco_res_alert *a)
+{
+    int rule = eco_audit_rule_find(f->rule, strlen(f->rule));
+    const char *title = rule >= 0 ? eco_audit_rule((enum eco_audit_rule)rule)->title : f->rule;
+    *a = (struct eco_res_alert){.id = f->rule,
+                                .name =
+                                    eco_step_fmt(ctx, TX(ctx, found_at), eco_word(ctx->lang, title),
+                                                 f->file, (long long)f->line),
+                                .severity = f->severity,
+                                .why = f->why,
+                                .fix = f->fix};
+    bool costs = f->effect_pct.have && f->effect_pct.v > 0;
+    if (costs) {
+        a->effect_pct = f->effect_pct;
+        a->effect_ci = f->effect_ci;
+        a->month_usd = f->month_usd;
+    } else { /* what the fix changes */
+        a->fix_effect_pct = f->effect_pct;
+        a->fix_saving_usd = f->month_usd;
+    }
+}
+
+/* One alert for each rule that found more than a note, where it costs most; the worst first. */
+static int add_alerts(struct eco_ctx *ctx, struct eco_res_audit *out, struct eco_err *err)
+{
+    const struct eco_res_audit_finding *f = out->findings.items;
+    struct eco_res_alert *v = eco_arena_array(ctx->arena, out->findings.n + 1, sizeof(*v));
+    size_t n = 0;
+    if (!v) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < out->findings.n; i++) {
+        struct eco_res_alert one;
+        if (f[i].known || strcmp(f[i].severity, "info") == 0) {
+            continue;
+        }
+        alert_of(ctx, &f[i], &one);
+        size_t same = 0;
+        while (same < n && strcmp(v[same].id, one.id) != 0) {
+            same++;
+        }
+        if (same == n || alert_weight(&one) > alert_weight(&v[same])) {
+            v[same] = one;
+            n += same == n;
+        }
+    }
+    for (size_t i = 1; i < n; i++) {
+        struct eco_res_alert moving = v[i];
+        size_t k = i;
+        for (; k > 0 && alert_weight(&v[k - 1]) < alert_weight(&moving); k--) {
+            v[k] = v[k - 1];
+        }
+        v[k] = moving;
+    }
+    out->alerts = (struct eco_list){v, n};
+    return 0;
+}
+
 /* The mood of the code: by its worst finding, gray when nothing was looked at. */
 static void feel(struct eco_ctx *ctx, struct eco_res_audit *out)
 {
@@ -446,7 +511,7 @@ static int fill(struct eco_ctx *ctx, const struct eco_args_audit *args, struct e
     out->verdict = with_unread(ctx, out, verdict(ctx, out));
     out->good = eco_audit_good(ctx, args, &out->findings);
     feel(ctx, out);
-    return rc;
+    return rc ? rc : add_alerts(ctx, out, err);
 }
 
 int eco_run_audit(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err)

@@ -185,9 +185,13 @@ int eco_run_cost(struct eco_ctx *ctx, const void *args, void *result, struct eco
     if (rc) {
         return rc;
     }
+    eco_step_assume(&q, "cost", a, ECO_ASSUMED_ALL);
     eco_step_circumstances(&q, &a->risk, &a->money);
     rc = eco_step_answer(&q, q.precision, &now, err);
     rc = rc ? rc : choose_volume(&q, a, &now, &money, out, err);
+    if (out->conversions.n) { /* the volume was said, in other units */
+        q.assumed &= ~(unsigned)ECO_ASSUMED_REQUESTS;
+    }
     rc = rc ? rc : price_options(&q, &now, rows, out, err);
     rc = rc ? rc : eco_step_alerts(&q, &now, &out->alerts, &trap, err);
     if (rc) {
@@ -199,6 +203,7 @@ int eco_run_cost(struct eco_ctx *ctx, const void *args, void *result, struct eco
     fill_saving(ctx, &rows[0], &rows[1], &rows[2], out);
     out->verdict = verdict(ctx, out, rows);
     eco_step_transparency(&q, q.precision, now.change.basis, &out->transparency);
+    eco_step_note_fit(&q);
     eco_step_fill_input(&q, &out->input);
     eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
     out->notes = eco_step_notes(&q);

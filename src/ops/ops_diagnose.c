@@ -90,7 +90,7 @@ static void fill_diagnose(struct eco_question *q, const struct eco_diagnose *d,
             .cause = eco_cause_name(p->cause),
             .probability = eco_num_round(p->probability_frac, 3),
             .expect_tokens_per_s = eco_some(eco_step_round(p->expect_tokens_per_s, 3)),
-            .expect_j_per_1k = eco_some(eco_step_round(p->expect_j_per_1k, 3)),
+            .expect_j_per_1k = eco_some(eco_step_round(p->expect_j_per_1k, 4)),
             .text = eco_word(lang, eco_cause_text(p->cause))};
     }
     for (size_t i = 0; i < d->n_fixes; i++) {
@@ -116,7 +116,7 @@ static void fill_observed(struct eco_ctx *ctx, const struct eco_diagnose *d,
     out->expect_tokens_per_s = eco_some(eco_step_round(s->median, 3));
     out->expect_tokens_per_s_ci =
         eco_span_of(eco_step_round(s->lo95, 3), eco_step_round(s->hi95, 3));
-    out->expect_j_per_1k = eco_some(eco_step_round(e->median, 3));
+    out->expect_j_per_1k = eco_some(eco_step_round(e->median, 4));
     out->expect_j_per_1k_ci = eco_span_of(eco_step_round(e->lo95, 3), eco_step_round(e->hi95, 3));
     out->speed_dev_pct = eco_some(eco_step_round(d->speed_dev_pct, 3));
     out->energy_dev_pct = eco_some(eco_step_round(d->energy_dev_pct, 3));
@@ -161,6 +161,64 @@ static int diagnose_input(const struct eco_args_diagnose *a, struct eco_question
         .production = a->risk.production,
         .unverified_build = a->risk.nightly};
     return 0;
+}
+
+/* Where this very configuration was measured, that is the expectation. */
+static void expect_measured(const struct eco_question *q, const struct eco_answer *a,
+                            struct eco_diagnose_input *in, struct eco_res_diagnose *out)
+{
+    struct eco_measured m;
+    out->expect_basis = "modelled";
+    if ((q->risk && q->risk->no_kv_cache) || !eco_step_measured(q, a->precision, a->engine, &m)) {
+        return;
+    }
+    in->measured = (struct eco_diagnose_measured){true, m.tokens_per_s, m.j_per_1k, m.sd_ln};
+    out->expect_basis = "measured";
+    out->expect_n = eco_some(m.trials);
+    out->expect_sessions = eco_some(m.sessions);
+}
+
+/* One figure that fits two causes: which second one would tell them apart, and how. */
+static const char *decide(struct eco_question *q, const struct eco_diagnose *d)
+{
+    struct eco_ctx *ctx = q->ctx;
+    const struct eco_diagnose_decide *c = &d->decide;
+    if (c->what == ECO_OBSERVE_NOTHING) {
+        return NULL;
+    }
+    return eco_step_fmt(
+        ctx, c->what == ECO_OBSERVE_SPEED ? TX(ctx, decide_speed) : TX(ctx, decide_power),
+        eco_step_num(ctx, c->value[0], 3), eco_word(ctx->lang, eco_cause_name(c->cause[0])),
+        eco_step_num(ctx, c->value[1], 3), eco_word(ctx->lang, eco_cause_name(c->cause[1])));
+}
+
+/* What is named, or the two that it may be, and what would settle it. */
+static const char *diagnose_verdict(struct eco_question *q, const struct eco_diagnose *d,
+                                    const struct eco_res_diagnose *out)
+{
+    struct eco_ctx *ctx = q->ctx;
+    if (d->cause != ECO_CAUSE_UNKNOWN) {
+        const char *said =
+            eco_step_fmt(ctx, TX(ctx, diagnose_verdict), eco_word(ctx->lang, out->pattern),
+                         eco_step_num(ctx, 100.0 * out->likelihood.v, 2), out->root_cause);
+        return out->decide ? eco_step_fmt(ctx, TX(ctx, verdict_and), said, out->decide) : said;
+    }
+    const struct eco_diagnose_pattern *first = NULL;
+    for (size_t i = 0; i < d->n_patterns && !first; i++) {
+        first = d->pattern[i].cause != ECO_CAUSE_UNKNOWN ? &d->pattern[i] : NULL;
+    }
+    const char *seen =
+        out->energy_dev_pct.have  ? eco_step_fmt(ctx, TX(ctx, open_energy), out->energy_dev_pct.v)
+        : out->speed_dev_pct.have ? eco_step_fmt(ctx, TX(ctx, open_speed), out->speed_dev_pct.v)
+                                  : TX(ctx, open_power);
+    const char *near =
+        first
+            ? eco_step_fmt(ctx, TX(ctx, open_near),
+                           eco_word(ctx->lang, eco_cause_name(first->cause)),
+                           eco_step_num(ctx, 100.0 * eco_num_round(first->probability_frac, 3), 2))
+            : "";
+    const char *said = eco_step_fmt(ctx, TX(ctx, open_verdict), seen, near);
+    return out->decide ? eco_step_fmt(ctx, TX(ctx, verdict_and), said, out->decide) : said;
 }
 
 /* ---- evidence, money, what the fix brings -------------------------------------------------- */
@@ -294,7 +352,9 @@ static int explain(struct eco_question *q, const struct eco_answer *a, const str
     out->secondary = secondary(q, d, a);
     if (a->have_energy && d->cause != ECO_CAUSE_IMPOSSIBLE) {
         struct eco_res_bill *bill = eco_arena_alloc(ctx->arena, sizeof(*bill));
-        double now = out->j_per_1k.have ? out->j_per_1k.v : a->energy.j_per_1k.median;
+        double now = out->j_per_1k.have          ? out->j_per_1k.v
+                     : out->expect_j_per_1k.have ? out->expect_j_per_1k.v
+                                                 : a->energy.j_per_1k.median;
         rc = bill ? bill_at(q, a, now, bill, err)
                   : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
         out->cost = bill;
@@ -303,8 +363,8 @@ static int explain(struct eco_question *q, const struct eco_answer *a, const str
     }
     fill_verify(q, d, out);
     out->mood = mood_of(q, a, d, out);
-    out->verdict = eco_step_fmt(ctx, TX(ctx, diagnose_verdict), eco_word(ctx->lang, out->pattern),
-                                eco_step_num(ctx, 100.0 * out->likelihood.v, 2), out->root_cause);
+    out->decide = decide(q, d);
+    out->verdict = diagnose_verdict(q, d, out);
     eco_step_transparency(q, p, a->change.basis, &out->transparency);
     return rc;
 }
@@ -329,6 +389,7 @@ int eco_run_diagnose(struct eco_ctx *ctx, const void *args, void *result, struct
         rc = eco_step_precision(a->precision, ECO_PREC_FP16, "precision", &q.precision, err);
     }
     if (rc == 0) {
+        eco_step_assume(&q, "diagnose", a, ECO_ASSUMED_ALL);
         eco_step_circumstances(&q, &a->risk, &a->money);
         rc = diagnose_input(a, &q, &work, &in, err);
     }
@@ -340,6 +401,7 @@ int eco_run_diagnose(struct eco_ctx *ctx, const void *args, void *result, struct
     }
     if (rc == 0) {
         in.deltas = deltas;
+        expect_measured(&q, &answer, &in, out);
         in.need_gb = answer.memory.total_bytes / 1e9;
         in.need_fp16_gb =
             in.need_gb + (answer.memory.weights_fp16_bytes - answer.memory.weights_bytes) / 1e9;
@@ -354,6 +416,7 @@ int eco_run_diagnose(struct eco_ctx *ctx, const void *args, void *result, struct
     fill_observed(ctx, &d, out);
     fill_diagnose(&q, &d, out);
     rc = explain(&q, &answer, &d, out, err);
+    eco_step_note_fit(&q);
     eco_step_fill_input(&q, &out->input);
     eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(), &out->data);
     out->notes = eco_step_notes(&q);

@@ -20,6 +20,7 @@
 #define MAX_SEARCHED 250000 /* about 50 MB of columns */
 #define MAX_ARMS 40
 #define MAX_FRONT_SHOWN 64
+#define ROOM_BUDGET "GB of the card"
 
 static int no_memory(struct eco_err *err)
 {
@@ -80,8 +81,43 @@ static const enum eco_precision llamacpp_arms[] = {ECO_PREC_FP16, ECO_PREC_GGUF_
                                                    ECO_PREC_GGUF_Q6_K, ECO_PREC_GGUF_Q5_K_M,
                                                    ECO_PREC_GGUF_Q4_K_M};
 
+/* Refused by every card, or too large for the largest even alone: then it is not searched. */
+static bool no_card_runs(struct eco_question *q, const struct search *s, enum eco_precision p,
+                         struct eco_res_left_out *out)
+{
+    enum eco_engine e = q->engine != ECO_ENGINE_UNKNOWN ? q->engine : eco_predict_usual_engine(p);
+    struct eco_memory_query mq = {&q->model, p, 1.0, 1.0, 0.0, e};
+    struct eco_memory m;
+    const char *why = NULL;
+    const struct eco_gpu *refuses = NULL, *largest = NULL;
+    bool sized = eco_memory_estimate(&mq, &m, NULL) == 0;
+    for (size_t i = 0; i < s->setup.n_cards; i++) {
+        const struct eco_gpu *g = s->cards[i].gpu;
+        const char *reason;
+        if (!eco_precision_runs(p, e, g, g->arch, &reason) || reason) {
+            why = reason;
+            refuses = g;
+        } else if (!sized || !(eco_memory_room(g, 1, m.total_bytes) > 1)) {
+            return false;
+        } else {
+            largest = !largest || g->vram_gb > largest->vram_gb ? g : largest;
+        }
+    }
+    *out = (struct eco_res_left_out){.precision = eco_precision_name(p),
+                                     .engine = eco_engine_name(e),
+                                     .why = eco_word(q->ctx->lang, why)};
+    if (largest) {
+        struct eco_question there = *q;
+        there.gpu = largest;
+        out->why = eco_step_too_large(&there, m.total_bytes);
+        out->need_gb = eco_some(eco_num_round(m.total_bytes / 1e9, 2));
+        return s->setup.n_cards > 1; /* on one card the search says how near it comes */
+    }
+    return refuses != NULL;
+}
+
 static int add_arms(const struct eco_optimize_lists *a, struct eco_question *q, struct search *s,
-                    struct eco_err *err)
+                    struct eco_res_optimize *out, struct eco_err *err)
 {
     const enum eco_precision *list = default_arms;
     size_t n = ECO_COUNT(default_arms);
@@ -96,6 +132,11 @@ static int add_arms(const struct eco_optimize_lists *a, struct eco_question *q, 
                            MAX_ARMS);
     }
     n = a->precisions.n ? a->precisions.n : n;
+    struct eco_res_left_out *left = eco_arena_array(q->ctx->arena, n + 1, sizeof(*left));
+    size_t kept = 0, n_left = 0;
+    if (!left) {
+        return no_memory(err);
+    }
     for (size_t i = 0; i < n; i++) {
         enum eco_precision p = ECO_PREC_NONE;
         int rc = a->precisions.n
@@ -106,14 +147,19 @@ static int add_arms(const struct eco_optimize_lists *a, struct eco_question *q, 
         }
         struct eco_quality quality;
         p = a->precisions.n ? p : list[i];
+        if (no_card_runs(q, s, p, &left[n_left])) {
+            n_left++;
+            continue;
+        }
         eco_step_quality(q, p, &quality);
-        s->arms[i] = (struct eco_optimize_arm){
+        s->arms[kept++] = (struct eco_optimize_arm){
             .precision = p,
             .engine = q->engine,
             .quality_loss_pct = quality.loss_pct.have ? quality.loss_pct.v : (double)NAN};
     }
     s->setup.arms = s->arms;
-    s->setup.n_arms = n;
+    s->setup.n_arms = kept;
+    out->left_out = (struct eco_list){left, n_left};
     return 0;
 }
 
@@ -175,6 +221,7 @@ static void add_axes(const struct eco_optimize_lists *a, struct eco_question *q,
     s->setup.n_batches = a->batches.n ? a->batches.n : ECO_COUNT(default_batches);
     s->setup.contexts = a->contexts.n ? a->contexts.v : &q->context_tokens;
     s->setup.n_contexts = a->contexts.n ? a->contexts.n : 1;
+    s->setup.usual_context = a->contexts.n == 0 && !q->context_given;
     s->setup.gen_tokens = q->gen_tokens;
 }
 
@@ -259,8 +306,8 @@ static void fill_config(const struct eco_optimize_config *c, struct eco_res_conf
         .throughput_tok_s = eco_step_round(c->latency.tokens_per_s.median, 3),
         .bound = eco_bound_name(c->latency.bound),
         .vram_gb = eco_num_round(c->memory_bytes / 1e9, 2),
-        .month_usd = eco_some(eco_step_round(c->cost_usd_per_month, 3)),
-        .month_kgco2 = eco_some(eco_step_round(c->carbon_kg_per_month, 3)),
+        .month_usd = eco_some(eco_step_round(c->cost_usd_per_month, 4)),
+        .month_kgco2 = eco_some(eco_step_round(c->carbon_kg_per_month, 4)),
         .recommendation = fp16 ? "baseline" : "depends",
         .confidence = "low",
         .energy_basis = "unavailable",
@@ -356,7 +403,7 @@ static struct eco_res_miss miss_row(const struct search *s, enum eco_optimize_me
                  {ECO_OPTIMIZE_ENERGY, "max_energy_j_per_1k", 1},
                  {ECO_OPTIMIZE_COST, "max_cost_usd", 1},
                  {ECO_OPTIMIZE_QUALITY, "max_quality_loss_pct", 1},
-                 {ECO_OPTIMIZE_ROOM, "card memory, GB", 1}};
+                 {ECO_OPTIMIZE_ROOM, ROOM_BUDGET, 1}};
     const struct eco_optimize_binding *b = &s->found.binding[m];
     double scale = 1;
     const char *name = eco_optimize_metric_name(m);
@@ -367,7 +414,7 @@ static struct eco_res_miss miss_row(const struct search *s, enum eco_optimize_me
         }
     }
     if (m == ECO_OPTIMIZE_ROOM && s->setup.n_cards == 1) { /* a share says little: say gigabytes */
-        scale = eco_gpu_memory_bytes(s->cards[0].gpu) / 1e9;
+        scale = eco_memory_limit_bytes(s->cards[0].gpu, 1) / 1e9;
     }
     return (struct eco_res_miss){
         name, eco_step_round(b->limit * scale, 4),
@@ -391,6 +438,13 @@ static int fill_misses(struct eco_ctx *ctx, const struct search *s, struct eco_r
             rows[n++] = miss_row(s, (enum eco_optimize_metric)m);
         }
     }
+    for (size_t i = 1; i < n; i++) { /* what does not fit cannot be fast or cheap: that first */
+        if (strcmp(rows[i].budget, ROOM_BUDGET) == 0) {
+            struct eco_res_miss room = rows[i];
+            memmove(&rows[1], &rows[0], i * sizeof(*rows));
+            rows[0] = room;
+        }
+    }
     out->misses = (struct eco_list){rows, n};
     return 0;
 }
@@ -400,10 +454,11 @@ static const char *optimize_verdict(struct eco_question *q, const struct eco_res
     const struct eco_res_config *r = out->recommended;
     if (!r) {
         const struct eco_res_miss *m = out->misses.items;
-        return out->misses.n ? eco_step_fmt(q->ctx, TX(q->ctx, nothing_fits),
-                                            eco_step_num(q->ctx, m->best, 4), m->budget,
-                                            eco_step_num(q->ctx, m->limit, 4))
-                             : TX(q->ctx, nothing_keeps);
+        return out->misses.n     ? eco_step_fmt(q->ctx, TX(q->ctx, nothing_fits),
+                                                eco_step_num(q->ctx, m->best, 4), m->budget,
+                                                eco_step_num(q->ctx, m->limit, 4))
+               : out->left_out.n ? eco_step_fmt(q->ctx, TX(q->ctx, none_runs), eco_step_where(q))
+                                 : TX(q->ctx, nothing_keeps);
     }
     const char *energy = r->energy_j_per_1k_tokens.have
                              ? eco_step_fmt(q->ctx, TX(q->ctx, optimize_energy),
@@ -414,8 +469,9 @@ static const char *optimize_verdict(struct eco_question *q, const struct eco_res
                                                          eco_step_num(q->ctx, r->energy_ci.hi, 3))
                                           : "";
     return eco_step_fmt(q->ctx, TX(q->ctx, optimize_verdict), r->precision,
-                        r->gpu ? r->gpu : eco_arch_name(q->arch), (long long)r->batch, energy,
-                        range, eco_step_num(q->ctx, r->latency_ms_per_token, 3),
+                        r->gpu && !(q->assumed & ECO_ASSUMED_GPU) ? r->gpu : eco_step_where(q),
+                        (long long)r->batch, energy, range,
+                        eco_step_num(q->ctx, r->latency_ms_per_token, 3),
                         eco_step_num(q->ctx, r->vram_gb, 4));
 }
 
@@ -432,7 +488,7 @@ static int price_best(struct eco_question *q, const struct search *s, struct eco
     q->arch = q->gpu->arch;
     q->batch = s->setup.batches[label.batch];
     q->context_tokens = s->setup.contexts[label.context];
-    q->context_given = true;
+    q->context_given = !s->setup.usual_context;
     q->precision = s->arms[label.precision].precision;
     int rc = bill ? eco_step_answer(q, q->precision, &a, err) : no_memory(err);
     if (rc == 0) {
@@ -602,9 +658,12 @@ static int optimize_default(struct eco_ctx *ctx, const struct eco_args_optimize 
                             struct eco_res_optimize *out, struct eco_err *err)
 {
     struct search *s = eco_arena_alloc(ctx->arena, sizeof(*s));
-    int rc = s ? add_arms(l, q, s, err) : no_memory(err);
-    if (rc == 0) {
-        rc = add_cards(a, q, s, err);
+    int rc = s ? add_cards(a, q, s, err) : no_memory(err);
+    rc = rc ? rc : add_arms(l, q, s, out, err);
+    if (rc == 0 && s->setup.n_arms == 0) { /* nothing to search: the reasons are the answer */
+        out->basis =
+            (struct eco_res_optimize_basis){NULL, "modelled", eco_basis_name(q->model.shape_basis)};
+        return 0;
     }
     if (rc == 0) {
         add_axes(l, q, s);
@@ -644,6 +703,8 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
     if (rc) {
         return rc;
     }
+    eco_step_assume(&q, "optimize", a,
+                    (a->gpus.n ? 0 : ECO_ASSUMED_GPU) | ECO_ASSUMED_REQUESTS | ECO_ASSUMED_REGION);
     eco_step_circumstances(&q, &a->risk, &a->money);
     out->objective = a->objective;
     out->calibration = published ? "published" : "ecocompute";
@@ -653,6 +714,9 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
          : published ? eco_optimize_published(ctx, a, &lists, &q, out, err)
                      : optimize_default(ctx, a, &lists, &q, out, err);
     if (rc == 0) {
+        if (!published) {
+            eco_step_note_fit(&q);
+        }
         out->verdict = optimize_verdict(&q, out);
         eco_step_fill_input(&q, &out->input);
         eco_step_provenance(&q, (int)eco_step_data_points(), (int)eco_step_data_sessions(),

@@ -55,9 +55,9 @@ static void note_limits(struct eco_question *q, const struct eco_answer *a)
         eco_step_note(q, "%s", TX(q->ctx, size_only));
     }
     if (q->gpu && !eco_step_fits(q, a)) {
-        eco_step_note(q, TX(q->ctx, not_fitting), a->memory.total_bytes / 1e9, q->gpu->name,
-                      q->gpu->vram_gb);
+        eco_step_note(q, TX(q->ctx, not_fitting), eco_step_too_large(q, a->memory.total_bytes));
     }
+    eco_step_note_fit(q);
 }
 
 static int add_chart(struct eco_question *q, const struct eco_answer *a,
@@ -153,6 +153,7 @@ int eco_run_estimate(struct eco_ctx *ctx, const void *args, void *result, struct
         rc = eco_step_load(&a->load, &q, err);
     }
     if (rc == 0) {
+        eco_step_assume(&q, "estimate", a, ECO_ASSUMED_ALL);
         eco_step_circumstances(&q, &a->risk, &a->money);
         ctx->want_chart = ctx->want_chart || a->svg;
         rc = eco_step_estimate(&q, result, err);

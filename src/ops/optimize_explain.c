@@ -7,8 +7,7 @@
 #include <string.h>
 
 #define MAX_SAID 4
-#define ROOMY 0.8        /* of the memory: 16 bit below it leaves nothing for fewer bits to gain */
-#define ENGINE_SHARE 0.9 /* of the memory: what the search leaves to weights and cache */
+#define ROOMY 0.8 /* of the memory: 16 bit below it leaves nothing for fewer bits to gain */
 #define USUAL_BATCH 8.0
 
 struct said {
@@ -61,10 +60,9 @@ static const char *room(struct eco_question *q, const struct eco_answer *a,
         return NULL;
     }
     const char *need = eco_step_num(q->ctx, m->total_gb, 3);
-    const char *has = eco_step_num(q->ctx, m->card_gb.v, 3);
-    return with16 < ENGINE_SHARE * eco_gpu_memory_bytes(q->gpu)
-               ? eco_step_fmt(q->ctx, TX(q->ctx, why_room), need, has)
-               : eco_step_fmt(q->ctx, TX(q->ctx, why_tight), need, has);
+    const char *has = eco_step_num(q->ctx, m->limit_gb.v, 3);
+    return eco_step_fits_bytes(q, with16) ? eco_step_fmt(q->ctx, TX(q->ctx, why_room), need, has)
+                                          : eco_step_fmt(q->ctx, TX(q->ctx, why_tight), need, has);
 }
 
 static struct eco_strs reasons(struct eco_question *q, const struct eco_answer *a,
@@ -113,12 +111,12 @@ static struct eco_strs insights(struct eco_question *q, const struct eco_answer 
                              eco_step_num(ctx, bill.month.usd.v, 3)));
     }
     bool roomy = q->gpu && a->baseline &&
-                 a->memory.total_bytes < ROOMY * eco_gpu_memory_bytes(q->gpu) && out->memory &&
+                 eco_memory_room(q->gpu, 1, a->memory.total_bytes) < ROOMY && out->memory &&
                  out->memory->card_gb.have;
     if (roomy) {
         say(&s, eco_step_fmt(ctx, TX(ctx, insight_16bit), eco_precision_name(a->precision),
                              eco_step_num(ctx, out->memory->total_gb, 3),
-                             eco_step_num(ctx, out->memory->card_gb.v, 3)));
+                             eco_step_num(ctx, out->memory->limit_gb.v, 3)));
     }
     return keep(ctx, &s);
 }

@@ -150,6 +150,14 @@ static const struct eco_field fields_miss[] = {
 const struct eco_record eco_rec_miss = {"BudgetMiss", fields_miss, ECO_COUNT(fields_miss),
                                         sizeof(struct eco_res_miss), NULL};
 
+#define REC struct eco_res_left_out
+static const struct eco_field fields_left_out[] = {
+#include "records/rec_left_out.def"
+};
+#undef REC
+const struct eco_record eco_rec_left_out = {"LeftOut", fields_left_out, ECO_COUNT(fields_left_out),
+                                            sizeof(struct eco_res_left_out), NULL};
+
 #define REC struct eco_res_optimize
 static const struct eco_field fields_optimize[] = {
 #include "records/rec_optimize.def"
@@ -357,6 +365,14 @@ static const struct eco_field fields_ask_size[] = {
 #undef REC
 const struct eco_record eco_rec_ask_size = {"AskSize", fields_ask_size, ECO_COUNT(fields_ask_size),
                                             sizeof(struct eco_res_ask_size), NULL};
+
+#define REC struct eco_res_ask_card
+static const struct eco_field fields_ask_card[] = {
+#include "records/rec_ask_card.def"
+};
+#undef REC
+const struct eco_record eco_rec_ask_card = {"AskCard", fields_ask_card, ECO_COUNT(fields_ask_card),
+                                            sizeof(struct eco_res_ask_card), NULL};
 
 #define REC struct eco_res_ask
 static const struct eco_field fields_ask[] = {

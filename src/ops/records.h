@@ -63,6 +63,9 @@ struct eco_res_config {
 struct eco_res_optimize_basis {
 #include "records/rec_optimize_basis.def"
 };
+struct eco_res_left_out {
+#include "records/rec_left_out.def"
+};
 struct eco_res_miss {
 #include "records/rec_miss.def"
 };
@@ -140,6 +143,9 @@ struct eco_res_ask_params {
 };
 struct eco_res_ask_size {
 #include "records/rec_ask_size.def"
+};
+struct eco_res_ask_card {
+#include "records/rec_ask_card.def"
 };
 struct eco_res_ask {
 #include "records/rec_ask.def"
@@ -237,7 +243,8 @@ extern const struct eco_record eco_rec_band, eco_rec_input, eco_rec_anchor, eco_
 extern const struct eco_record eco_rec_latency, eco_rec_memory, eco_rec_alert, eco_rec_amount;
 extern const struct eco_record eco_rec_bill, eco_rec_provenance, eco_rec_evidence;
 extern const struct eco_record eco_rec_transparency, eco_rec_estimate, eco_rec_versus;
-extern const struct eco_record eco_rec_config, eco_rec_optimize_basis, eco_rec_miss;
+extern const struct eco_record eco_rec_config, eco_rec_optimize_basis, eco_rec_left_out;
+extern const struct eco_record eco_rec_miss;
 extern const struct eco_record eco_rec_optimize, eco_rec_compare_row, eco_rec_rival;
 extern const struct eco_record eco_rec_compare, eco_rec_pattern, eco_rec_fix, eco_rec_improvement;
 extern const struct eco_record eco_rec_diagnose, eco_rec_cost_option, eco_rec_cost;
@@ -251,6 +258,7 @@ extern const struct eco_record eco_rec_import_row;
 extern const struct eco_record eco_rec_report;
 extern const struct eco_record eco_rec_ask_params;
 extern const struct eco_record eco_rec_ask_size;
+extern const struct eco_record eco_rec_ask_card;
 extern const struct eco_record eco_rec_ask;
 extern const struct eco_record eco_rec_measured;
 extern const struct eco_record eco_rec_source;

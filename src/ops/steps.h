@@ -24,6 +24,17 @@ struct eco_notes {
 
 struct eco_region;
 
+/** What nobody said; the names are those of the parameters. */
+enum eco_assumed {
+    ECO_ASSUMED_MODEL = 1, /* a size that stands for any: only ask does that */
+    ECO_ASSUMED_GPU = 2,
+    ECO_ASSUMED_PRECISION = 4,
+    ECO_ASSUMED_BATCH = 8,
+    ECO_ASSUMED_REQUESTS = 16,
+    ECO_ASSUMED_REGION = 32,
+    ECO_ASSUMED_ALL = 63
+};
+
 /** The question as understood: which model, which card, how it is run. */
 struct eco_question {
     struct eco_ctx *ctx;
@@ -42,15 +53,17 @@ struct eco_question {
     const struct eco_args_money *money; /* may be NULL */
     const struct eco_region *region;    /* looked up once, by the first bill */
     struct eco_notes notes;
+    unsigned assumed; /* enum eco_assumed: nobody said it */
+    bool listing;     /* precisions side by side: a refused one is listed, not noted */
 };
 
 /** What the engine says about one precision at the question's batch and context. */
 struct eco_answer {
     enum eco_precision precision;
     enum eco_engine engine;
-    bool baseline; /* 16 bit: the change is zero by definition */
-    const char
-        *cannot_run; /* why this card or engine does not run it; NULL: it does, or not known */
+    bool baseline;      /* 16 bit: the change is zero by definition */
+    const char *unsure, /* not known whether it runs, and why; NULL: known */
+        *cannot_run;    /* why this card or engine does not run it; NULL: it does, or not known */
     struct eco_predict_answer change;
     bool have_energy, have_latency;
     struct eco_energy fp16, energy;
@@ -65,6 +78,8 @@ int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct 
 /** What else is known of the deployment and its tariffs; after eco_step_load. */
 void eco_step_circumstances(struct eco_question *q, const struct eco_args_risk *risk,
                             const struct eco_args_money *money);
+/** Marks what `args` of `verb` leave to a default, of the kinds in `mask`; after the target. */
+void eco_step_assume(struct eco_question *q, const char *verb, const void *args, unsigned mask);
 /** NULL text: `fallback`. */
 int eco_step_precision(const char *text, enum eco_precision fallback, const char *arg,
                        enum eco_precision *out, struct eco_err *err);
@@ -93,6 +108,12 @@ const char *eco_step_quality_words(struct eco_ctx *ctx, const struct eco_quality
 int eco_step_traps(struct eco_ctx *ctx, struct eco_list *out, struct eco_err *err); /* all known */
 int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct eco_list *out,
                     bool *trap, struct eco_err *err);
+/** How 16 bit, or another precision, is switched on in that engine; NULL: not in one line. */
+const char *eco_step_code(enum eco_precision p, enum eco_engine engine);
+/** What is left beside 16 bit for that trap, in words; NULL: nothing. */
+const char *eco_step_other_way(struct eco_ctx *ctx, const char *trap_id);
+/** Is one mood hotter than another? Gray is none. */
+bool eco_step_worse(const char *mood, const char *than);
 /** Dollars a month of each alert, given what the configuration costs a month with it. */
 void eco_step_price_alerts(struct eco_list *alerts, struct eco_opt month_usd);
 /** Traps beside this configuration that are not among `told`: priced, effects computed. */
@@ -108,6 +129,14 @@ double eco_step_excess(const struct eco_question *q, const struct eco_answer *a,
                        const struct eco_list *alerts, double excess_pct);
 const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bool trap,
                           struct eco_opt excess_pct, bool own_data);
+/** This very configuration as measured: model, card, precision, engine and batch. */
+struct eco_measured {
+    double tokens_per_s, j_per_1k; /* median of the sessions, NAN: not in them */
+    double sd_ln;                  /* of one more session */
+    int sessions, trials;
+};
+bool eco_step_measured(const struct eco_question *q, enum eco_precision p, enum eco_engine engine,
+                       struct eco_measured *out);
 /** The measured rows of this precision that are closest to the question; eco_res_evidence. */
 struct eco_list eco_step_evidence(struct eco_question *q, enum eco_precision p);
 /** How the answer is known, by which rows, and what it does not cover. */
@@ -143,8 +172,14 @@ void eco_step_provenance(struct eco_question *q, int n_points, int n_sessions,
                          struct eco_res_provenance *out);
 const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a);
 const char *eco_step_reason(struct eco_question *q, const struct eco_answer *a);
-/** True when it fits on one card, or no card is known. */
+/** True when it fits on one card (eco_memory_room), or no card is known. */
 bool eco_step_fits(const struct eco_question *q, const struct eco_answer *a);
+/** The same for a number of bytes. */
+bool eco_step_fits_bytes(const struct eco_question *q, double bytes);
+/** Says the rule of fitting with this card's figures, once. */
+void eco_step_note_fit(struct eco_question *q);
+/** "43.6 GB needed, a run may fill 23.2 GB of RTX 4090" */
+const char *eco_step_too_large(struct eco_question *q, double bytes);
 /** "RTX 4090", or "an ada card". */
 const char *eco_step_where(const struct eco_question *q);
 

@@ -56,7 +56,7 @@ static void effects_of_run(struct eco_question *q, const struct eco_answer *a,
     if (q->batch == 1 && eco_batch_factor(NULL, a->engine, a->precision, 8.0, &up, NULL) == 0) {
         set_effect(r, ECO_EFFECT_BATCH_UP, log(up.ratio), up.sd_ln);
     }
-    double missing = q->gpu ? a->memory.total_bytes - eco_gpu_memory_bytes(q->gpu) : 0.0;
+    double missing = q->gpu ? a->memory.total_bytes - eco_memory_limit_bytes(q->gpu, 1) : 0.0;
     if (missing > 0) {
         const double link_bytes_per_s = 25e9; /* PCIe 4.0 x16, achieved by host-to-device copies */
         if (eco_latency_factor_offload(NULL, &q->model, q->gpu, &w, missing, link_bytes_per_s,
@@ -74,6 +74,79 @@ static void effects_of_run(struct eco_question *q, const struct eco_answer *a,
 static bool is_in_the_bill(enum eco_effect e)
 {
     return e == ECO_EFFECT_PRECISION || e == ECO_EFFECT_DQ;
+}
+
+const char *eco_step_code(enum eco_precision p, enum eco_engine engine)
+{
+    bool torch = engine == ECO_ENGINE_TRANSFORMERS || engine == ECO_ENGINE_UNKNOWN;
+    if (p == ECO_PREC_FP16 || p == ECO_PREC_BF16) {
+        bool bf16 = p == ECO_PREC_BF16;
+        return torch && bf16
+                   ? "AutoModelForCausalLM.from_pretrained(name, torch_dtype=torch.bfloat16)"
+               : torch ? "AutoModelForCausalLM.from_pretrained(name, torch_dtype=torch.float16)"
+               : engine == ECO_ENGINE_LLAMACPP ? "llama-server -m MODEL-F16.gguf"
+               : engine == ECO_ENGINE_VLLM     ? (bf16 ? "vllm serve MODEL --dtype bfloat16"
+                                                       : "vllm serve MODEL --dtype float16")
+                                               : NULL;
+    }
+    if (p == ECO_PREC_NF4 && torch) {
+        return "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\")";
+    }
+    return NULL;
+}
+
+/* What is left to do where 16 bit does not fit, or beside it; by trap. */
+static const char *other_way(const char *id)
+{
+    static const char *const ways[][2] = {
+        {"int8-paradox", "where memory forces 8 bit, set llm_int8_threshold to 0.0: less than the "
+                         "default, still more than 16 bit"},
+        {"fp8-eager", "or FP8 in an engine that has kernels for it (vLLM)"},
+        {"nf4-batch", "or a 4-bit format with a batched kernel (GPTQ, AWQ with Marlin)"}};
+    for (size_t i = 0; i < ECO_COUNT(ways); i++) {
+        if (strcmp(ways[i][0], id) == 0) {
+            return ways[i][1];
+        }
+    }
+    return NULL;
+}
+
+const char *eco_step_other_way(struct eco_ctx *ctx, const char *trap_id)
+{
+    return eco_word(ctx->lang, other_way(trap_id));
+}
+
+/* "Run 16 bit if it fits": whether it does is known here, so it is said, with its own effect. */
+static void fix_by_memory(struct eco_question *q, const struct eco_answer *a,
+                          const struct eco_alert_request *r, const struct eco_alert_rule *rule,
+                          struct eco_res_alert *row)
+{
+    struct eco_ctx *ctx = q->ctx;
+    bool sixteen =
+        rule->fix_effect == ECO_EFFECT_TO_FP16 || rule->fix_effect == ECO_EFFECT_INT8_FIX;
+    double with16 = a->memory.total_bytes + a->memory.weights_fp16_bytes - a->memory.weights_bytes;
+    if (!sixteen || !q->gpu || !(q->gpu->vram_gb > 0)) {
+        return;
+    }
+    const char *other = eco_step_other_way(ctx, rule->id);
+    const char *need = eco_step_num(ctx, with16 / 1e9, 3);
+    const char *has = eco_step_num(ctx, eco_memory_limit_bytes(q->gpu, 1) / 1e9, 3);
+    if (eco_step_fits_bytes(q, with16)) {
+        row->fix = other ? eco_step_fmt(ctx, TX(ctx, fix_16bit_or), need, has, other)
+                         : eco_step_fmt(ctx, TX(ctx, fix_16bit), need, has);
+        row->fix_code = eco_step_code(ECO_PREC_FP16, a->engine);
+        row->fix_effect_pct =
+            r->have[ECO_EFFECT_TO_FP16]
+                ? eco_some(eco_step_round(r->effect_pct[ECO_EFFECT_TO_FP16].median, 3))
+                : (struct eco_opt){0};
+        return;
+    }
+    row->fix = other ? eco_step_fmt(ctx, TX(ctx, fix_tight_or), need, has, other)
+                     : eco_step_fmt(ctx, TX(ctx, fix_tight), need, has);
+    if (rule->fix_effect == ECO_EFFECT_TO_FP16) { /* of a fix that cannot be taken */
+        row->fix_effect_pct = (struct eco_opt){0};
+        row->fix_code = other ? rule->fix_code : NULL;
+    }
 }
 
 static void alert_row(struct eco_ctx *ctx, const struct eco_alert *a, struct eco_res_alert *out)
@@ -147,6 +220,9 @@ int eco_step_alerts(struct eco_question *q, const struct eco_answer *a, struct e
     *trap = false;
     for (size_t i = 0; i < n; i++) {
         alert_row(q->ctx, &found[i], &rows[i]);
+        rows[i].precision = eco_precision_name(a->precision);
+        rows[i].engine = eco_engine_name(a->engine);
+        fix_by_memory(q, a, &r, found[i].rule, &rows[i]);
         *trap |=
             found[i].severity >= ECO_SEV_WARNING && strcmp(rows[i].id, "batch1-production") != 0;
     }
@@ -232,6 +308,17 @@ struct eco_list eco_step_pitfalls(struct eco_question *q, const struct eco_list 
         }
     }
     return (struct eco_list){rows, n};
+}
+
+bool eco_step_worse(const char *mood, const char *than)
+{
+    static const char *const order[] = {"Gray", "Green", "Yellow", "Orange", "Red"};
+    size_t a = 0, b = 0;
+    for (size_t i = 0; i < ECO_COUNT(order); i++) {
+        a = strcmp(order[i], mood) == 0 ? i : a;
+        b = strcmp(order[i], than) == 0 ? i : b;
+    }
+    return a > b;
 }
 
 bool eco_step_own_data(const struct eco_question *q, const struct eco_answer *a)

@@ -120,6 +120,7 @@ static void answer_absolute(struct eco_question *q, struct eco_answer *out)
     struct eco_latency base_latency;
     base.precision = ECO_PREC_FP16;
     out->have_energy = eco_energy_absolute(ph, &q->model, card(q), &base, &out->fp16, NULL) == 0;
+    const struct eco_energy as_modelled = out->fp16; /* what the limit moves is moved once */
     out->have_latency =
         q->gpu && eco_latency_predict(ph, &q->model, q->gpu, &w, &out->latency, NULL) == 0;
     if (out->have_energy && q->gpu &&
@@ -130,7 +131,7 @@ static void answer_absolute(struct eco_question *q, struct eco_answer *out)
         out->energy = out->fp16;
         out->latency = out->have_latency ? base_latency : out->latency;
     } else if (out->have_energy) {
-        out->have_energy = eco_energy_quantized(&out->fp16, out->change.mu, out->change.sd,
+        out->have_energy = eco_energy_quantized(&as_modelled, out->change.mu, out->change.sd,
                                                 &out->energy, NULL) == 0;
     }
     double shift_ln = 0.0;
@@ -153,6 +154,10 @@ int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct
     const char *why = NULL;
     if (!eco_precision_runs(precision, out->engine, q->gpu, q->arch, &why)) {
         out->cannot_run = why;
+    } else {
+        out->unsure = why;
+    }
+    if (why && !q->listing) {
         eco_step_note(q, TX(q->ctx, precision_reason), eco_precision_name(precision),
                       eco_word(q->ctx->lang, why));
     }
@@ -174,7 +179,28 @@ int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct
 
 bool eco_step_fits(const struct eco_question *q, const struct eco_answer *a)
 {
-    return !q->gpu || a->memory.total_bytes <= eco_gpu_memory_bytes(q->gpu);
+    return eco_step_fits_bytes(q, a->memory.total_bytes);
+}
+
+bool eco_step_fits_bytes(const struct eco_question *q, double bytes)
+{
+    return !q->gpu || !(eco_memory_room(q->gpu, 1, bytes) > 1);
+}
+
+void eco_step_note_fit(struct eco_question *q)
+{
+    if (q->gpu && q->gpu->vram_gb > 0) {
+        eco_step_note(q, TX(q->ctx, fit_rule), 100.0 * ECO_MEMORY_SHARE, q->gpu->name,
+                      eco_step_num(q->ctx, eco_gpu_memory_bytes(q->gpu) / 1e9, 3), q->gpu->vram_gb,
+                      eco_step_num(q->ctx, eco_memory_limit_bytes(q->gpu, 1) / 1e9, 3));
+    }
+}
+
+const char *eco_step_too_large(struct eco_question *q, double bytes)
+{
+    return eco_step_fmt(q->ctx, TX(q->ctx, too_large), eco_step_num(q->ctx, bytes / 1e9, 3),
+                        eco_step_num(q->ctx, eco_memory_limit_bytes(q->gpu, 1) / 1e9, 3),
+                        q->gpu->name);
 }
 
 /* ---- the bill ------------------------------------------------------------------------------ */
@@ -243,7 +269,7 @@ struct eco_strs eco_step_equivalents(struct eco_ctx *ctx, double kwh, double kgc
     for (size_t i = 0; v && i < n; i++) {
         const struct eco_equivalent *e = eco_cost_equivalent_at(i);
         double value = eco_cost_equivalent_value(e, &used);
-        if (isfinite(value)) {
+        if (isfinite(value) && value > 0) { /* "0 km" says nothing */
             v[kept++] = eco_step_fmt(ctx, TX(ctx, equivalent), eco_step_num(ctx, value, 3),
                                      eco_word(ctx->lang, e->text), eco_word(ctx->lang, e->source));
         }

@@ -11,6 +11,7 @@
 #define OTHER_CLASS 8.0 /* distances in ln: another class, another card, another model */
 #define OTHER_CARD 3.0
 #define OTHER_MODEL 0.3
+#define OTHER_ENGINE 0.5
 #define SAME_SIZE 0.15 /* ln of the sizes */
 
 static bool same_model(const struct eco_question *q, const struct eco_row *r)
@@ -34,6 +35,8 @@ static double distance(const struct eco_question *q, enum eco_precision p, const
     }
     double card = same_card(q, r) ? 0.0 : r->arch == q->arch ? OTHER_CARD : OTHER_CLASS;
     double model = same_model(q, r) ? 0.0 : OTHER_MODEL;
+    enum eco_engine e = q->engine != ECO_ENGINE_UNKNOWN ? q->engine : eco_predict_usual_engine(p);
+    model += r->engine == e ? 0.0 : OTHER_ENGINE;
     return card + model + fabs(log(r->params_b / q->model.params_b)) +
            fabs(log((double)r->batch / q->batch));
 }
@@ -136,13 +139,14 @@ static const char *closest_limit(struct eco_question *q, enum eco_precision p,
     if (t->closest.n == 0) {
         return eco_step_fmt(ctx, TX(ctx, limit_none), eco_precision_name(p));
     }
-    if (t->measured_here && best->n.have) {
-        return eco_step_fmt(ctx, TX(ctx, limit_own), (int)best->n.v,
-                            best->n.v > 1 ? TX(ctx, plural_s) : "");
+    if (t->measured_here) {
+        return eco_step_fmt(ctx, TX(ctx, limit_own), (int)t->measured_n.v,
+                            t->measured_n.v > 1 ? TX(ctx, plural_s) : "",
+                            (int)t->measured_sessions.v,
+                            t->measured_sessions.v > 1 ? TX(ctx, plural_s) : "");
     }
-    return t->measured_here ? NULL
-                            : eco_step_fmt(ctx, TX(ctx, limit_closest), best->gpu, best->model,
-                                           best->precision, (int)best->batch);
+    return eco_step_fmt(ctx, TX(ctx, limit_closest), best->gpu, best->model, best->precision,
+                        (int)best->batch);
 }
 
 void eco_step_transparency(struct eco_question *q, enum eco_precision p, enum eco_basis basis,
@@ -153,10 +157,15 @@ void eco_step_transparency(struct eco_question *q, enum eco_precision p, enum ec
     *out = (struct eco_res_transparency){.basis = eco_basis_name(basis),
                                          .boundary = "gpu-board",
                                          .closest = eco_step_evidence(q, p)};
-    const struct eco_res_evidence *best = out->closest.items;
-    out->measured_here = out->closest.n && q->gpu && strcmp(best->gpu, q->gpu->name) == 0 &&
-                         q->known_model && strcmp(best->model, q->model.name) == 0 &&
-                         (double)best->batch == q->batch;
+    struct eco_measured run;
+    enum eco_engine e = q->engine != ECO_ENGINE_UNKNOWN ? q->engine : eco_predict_usual_engine(p);
+    out->measured_here = eco_step_measured(q, p, e, &run);
+    if (out->measured_here) {
+        out->measured_tokens_per_s = eco_some(eco_step_round(run.tokens_per_s, 3));
+        out->measured_j_per_1k = eco_some(eco_step_round(run.j_per_1k, 4));
+        out->measured_n = eco_some(run.trials);
+        out->measured_sessions = eco_some(run.sessions);
+    }
     const char *said[] = {closest_limit(q, p, out),
                           q->batch > 1 ? eco_step_fmt(q->ctx, TX(q->ctx, limit_batch), q->batch)
                                        : NULL,

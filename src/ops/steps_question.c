@@ -1,4 +1,5 @@
 /* Understand the question: which model, which card, how it is run. */
+#include "args.h"
 #include "base/buf.h"
 #include "base/num.h"
 #include "dataset/dataset.h"
@@ -269,6 +270,41 @@ int eco_step_target(struct eco_ctx *ctx, const struct eco_args_target *t, struct
     return rc;
 }
 
+void eco_step_assume(struct eco_question *q, const char *verb, const void *args, unsigned mask)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } defaults[] = {{"gpu", ECO_ASSUMED_GPU},
+                    {"precision", ECO_ASSUMED_PRECISION},
+                    {"batch", ECO_ASSUMED_BATCH},
+                    {"requests", ECO_ASSUMED_REQUESTS},
+                    {"region", ECO_ASSUMED_REGION}};
+    const struct eco_op *op = eco_op_find(verb);
+    for (size_t i = 0; i < ECO_COUNT(defaults); i++) {
+        const struct eco_param *p = eco_args_find(op, defaults[i].name, strlen(defaults[i].name));
+        if (p && !eco_args_have(op, args, p->offset)) {
+            q->assumed |= defaults[i].bit & mask;
+        }
+    }
+    if (!q->gpu || q->gpu == q->ctx->host_gpu) { /* a class was named, or the card is here */
+        q->assumed &= ~(unsigned)ECO_ASSUMED_GPU;
+    }
+}
+
+static struct eco_strs assumed_names(const struct eco_question *q)
+{
+    static const char *const names[] = {"model", "gpu", "precision", "batch", "requests", "region"};
+    const char **v = eco_arena_array(q->ctx->arena, ECO_COUNT(names), sizeof(*v));
+    size_t n = 0;
+    for (size_t i = 0; v && i < ECO_COUNT(names); i++) {
+        if (q->assumed & (1u << i)) {
+            v[n++] = names[i];
+        }
+    }
+    return (struct eco_strs){v, n};
+}
+
 void eco_step_circumstances(struct eco_question *q, const struct eco_args_risk *risk,
                             const struct eco_args_money *money)
 {
@@ -367,6 +403,7 @@ void eco_step_fill_input(const struct eco_question *q, struct eco_res_input *out
         .engine = q->engine != ECO_ENGINE_UNKNOWN
                       ? eco_engine_name(q->engine)
                       : eco_engine_name(eco_predict_usual_engine(q->precision)),
+        .assumed = assumed_names(q),
     };
     char *name = eco_arena_strdup(q->ctx->arena, q->model.name, strlen(q->model.name));
     out->model = q->known_model ? name : NULL;

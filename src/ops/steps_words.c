@@ -40,7 +40,8 @@ const char *eco_step_pct(struct eco_ctx *ctx, double v, double lo, double hi)
 const char *eco_step_where(const struct eco_question *q)
 {
     if (q->gpu_name) {
-        return q->gpu_name;
+        bool guess = (q->assumed & ECO_ASSUMED_GPU) != 0;
+        return guess ? eco_step_fmt(q->ctx, TX(q->ctx, assumed_word), q->gpu_name) : q->gpu_name;
     }
     const char *name = eco_arch_name(q->arch);
     return strchr("aeiou", name[0]) ? eco_step_fmt(q->ctx, TX(q->ctx, class_an), name)
@@ -58,14 +59,14 @@ static const char *what(const struct eco_question *q)
 /* What nobody can run needs no firm word about its energy. */
 static const char *too_big(struct eco_question *q, const struct eco_answer *a)
 {
-    double need = a->memory.total_bytes / 1e9;
     if (a->cannot_run) {
         return eco_step_fmt(q->ctx, TX(q->ctx, cannot_run), eco_word(q->ctx->lang, a->cannot_run));
     }
     if (!q->gpu || eco_step_fits(q, a)) {
         return "";
     }
-    return eco_step_fmt(q->ctx, TX(q->ctx, cannot_fit), q->gpu->name, need, q->gpu->vram_gb);
+    return eco_step_fmt(q->ctx, TX(q->ctx, cannot_fit), eco_step_where(q),
+                        eco_step_too_large(q, a->memory.total_bytes));
 }
 
 const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a)
@@ -240,13 +241,15 @@ const struct eco_res_memory *eco_step_memory(struct eco_question *q, const struc
     struct eco_res_memory *out = eco_arena_alloc(q->ctx->arena, sizeof(*out));
     if (out) {
         const struct eco_memory *m = &a->memory;
-        double card_gb = q->gpu ? q->gpu->vram_gb : (double)NAN;
+        double card = q->gpu ? eco_gpu_memory_bytes(q->gpu) : (double)NAN;
+        double limit = q->gpu ? eco_memory_limit_bytes(q->gpu, 1) : (double)NAN;
         *out = (struct eco_res_memory){
             .total_gb = eco_num_round(m->total_bytes / 1e9, 2),
             .weights_gb = eco_num_round(m->weights_bytes / 1e9, 2),
             .kv_gb = eco_num_round(m->kv_bytes / 1e9, 2),
             .other_gb = eco_num_round((m->activation_bytes + m->overhead_bytes) / 1e9, 2),
-            .card_gb = eco_some(card_gb),
+            .card_gb = eco_some(eco_num_round(card / 1e9, 2)),
+            .limit_gb = eco_some(eco_num_round(limit / 1e9, 2)),
             .fits = eco_step_fits(q, a),
             .basis = eco_basis_name(m->basis)};
     }

@@ -86,12 +86,13 @@ static void absolute_lines(struct eco_doc *d, const struct eco_res_estimate *r)
                    eco_doc_num(d, r->latency->tpot_ms, 3), eco_doc_num(d, r->latency->ttft_ms, 3),
                    eco_view_word(d, r->latency->bound));
     }
+    eco_view_here(d, &r->transparency);
     if (r->power_w.have) {
         eco_doc_kv(d, TX(d, k_power), TX(d, power_line), eco_doc_num(d, r->power_w.v, 3));
     }
     if (r->memory && r->memory->card_gb.have) {
         eco_doc_kv(d, TX(d, k_memory), r->memory->fits ? TX(d, memory_line) : TX(d, memory_over),
-                   eco_doc_num(d, r->memory->total_gb, 3), eco_doc_num(d, r->memory->card_gb.v, 4),
+                   eco_doc_num(d, r->memory->total_gb, 3), eco_doc_num(d, r->memory->limit_gb.v, 3),
                    weights, weights16);
     } else {
         eco_doc_kv(d, TX(d, k_weights), TX(d, weights_line), weights, weights16);
@@ -250,13 +251,20 @@ void eco_view_compare(struct eco_doc *d, const void *result)
         .mood = r->mood, /* in the plain voice the table comes first, traps of its rows after it */
         .alerts = lobster ? &r->alerts : NULL,
         .bill = r->cost,
+        .input = &r->input,
+        .name_runs = true,
+        .mood_says = r->rows.n == 0 && r->alerts.n ? TX(d, nothing_fits_here) : NULL,
         .verdict = r->verdict,
         .tone = r->recommended ? ECO_TONE_PLAIN : ECO_TONE_BAD,
         .no_bill = r->recommended ? NULL : TX(d, lobster_nothing_runs)};
     eco_view_open(d, &o);
-    eco_doc_heading(d, TX(d, h_ranked));
-    compare_table(d, r);
-    efficiency_bars(d, r);
+    eco_view_items(d, TX(d, h_instead), &r->instead);
+    if (r->rows.n) {
+        eco_doc_heading(d, TX(d, h_ranked));
+        compare_table(d, r);
+        efficiency_bars(d, r);
+    }
+    eco_view_left_out(d, &r->left_out);
     if (r->recommended) {
         eco_doc_heading(d, TX(d, h_recommendation));
         eco_doc_text(d, ECO_TONE_GOOD, TX(d, use_this), r->recommended, r->recommended_engine);

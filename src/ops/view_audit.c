@@ -135,7 +135,9 @@ void eco_view_audit(struct eco_doc *d, const void *result)
         return;
     }
     int64_t n = r->critical + r->warnings + r->infos;
-    struct eco_view_opening o = {.mood = r->mood,
+    bool lobster = d->persona == ECO_PERSONA_LOBSTER;
+    struct eco_view_opening o = {.mood = r->mood, /* plainly, the findings themselves come next */
+                                 .alerts = lobster ? &r->alerts : NULL,
                                  .verdict = r->verdict,
                                  .no_bill = dollars(d, r),
                                  .tone = r->critical ? ECO_TONE_BAD

@@ -42,6 +42,13 @@ static void evidence(struct eco_doc *d, const struct eco_res_diagnose *r)
             r->speed_dev_pct);
     against(d, TX(d, k_joules), r->j_per_1k, r->expect_j_per_1k, r->expect_j_per_1k_ci,
             r->energy_dev_pct);
+    if (r->expect_n.have) {
+        eco_doc_kv(
+            d, TX(d, k_expected), TX(d, expect_measured), eco_doc_num(d, r->expect_sessions.v, 4),
+            r->expect_sessions.v > 1 ? TX(d, plural_s) : "", eco_doc_num(d, r->expect_n.v, 4));
+    } else {
+        eco_doc_kv(d, TX(d, k_expected), "%s", TX(d, expect_modelled));
+    }
     if (r->power_w.have && r->expect_power_w.have && r->power_dev_pct.have) {
         eco_doc_kv(d, TX(d, k_power), TX(d, power_seen), eco_doc_num(d, r->power_w.v, 4),
                    eco_doc_num(d, r->expect_power_w.v, 3),
@@ -63,6 +70,9 @@ static void cause(struct eco_doc *d, const struct eco_res_diagnose *r)
 {
     eco_doc_heading(d, TX(d, h_cause));
     eco_doc_kv(d, TX(d, k_primary), "%s", r->root_cause);
+    if (r->decide) {
+        eco_doc_kv(d, TX(d, k_decide), "%s", r->decide);
+    }
     for (size_t i = 0; i < r->secondary.n; i++) {
         eco_doc_kv(d, i ? "" : TX(d, k_secondary), "%s", r->secondary.v[i]);
     }

@@ -42,7 +42,7 @@ static void recommended(struct eco_doc *d, const struct eco_res_optimize *r)
     }
     if (c->gpu && r->memory && r->memory->card_gb.have) {
         eco_doc_kv(d, TX(d, k_card), TX(d, o_card), c->gpu, in->arch,
-                   eco_doc_num(d, r->memory->card_gb.v, 4));
+                   eco_doc_num(d, r->memory->card_gb.v, 3));
     }
     eco_doc_kv(d, TX(d, k_precision), c->engine ? TX(d, o_precision) : "%s", c->precision,
                c->engine ? c->engine : "");
@@ -62,6 +62,7 @@ static void performance(struct eco_doc *d, const struct eco_res_optimize *r)
                eco_doc_num(d, l->tokens_per_s_ci.lo, 3), eco_doc_num(d, l->tokens_per_s_ci.hi, 3));
     eco_doc_kv(d, TX(d, k_latency), TX(d, o_latency), eco_doc_num(d, l->tpot_ms, 3),
                eco_doc_num(d, l->request_s, 3), eco_doc_num(d, l->ttft_ms, 3));
+    eco_view_here(d, &r->transparency);
     if (r->gpu_util_pct.have) {
         eco_doc_kv(d, TX(d, k_util), TX(d, o_util), eco_doc_num(d, r->gpu_util_pct.v, 3));
     }
@@ -178,6 +179,7 @@ void eco_view_optimize(struct eco_doc *d, const void *result)
     eco_view_items(d, TX(d, h_why), &r->why);
     table(d, r);
     bars(d, r);
+    eco_view_left_out(d, &r->left_out);
     front(d, r);
     if (r->cost) {
         eco_view_bill(d, r->cost);

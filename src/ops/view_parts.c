@@ -59,10 +59,29 @@ static void data_rows(struct eco_doc *d, const char *ids)
     }
 }
 
-static void one_trap(struct eco_doc *d, const struct eco_res_alert *a)
+/* The runs that a trap is told of, at its first place in the list. */
+static void trap_runs(struct eco_doc *d, const struct eco_res_alert *a, size_t n)
+{
+    struct eco_buf b = ECO_BUF_INIT;
+    size_t runs = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(a[i].id, a->id) == 0 && a[i].precision) {
+            eco_buf_puts(&b, b.len ? TX(d, list_comma) : "");
+            eco_buf_printf(&b, TX(d, run_of), a[i].precision, a[i].engine ? a[i].engine : "");
+            runs++;
+        }
+    }
+    if (runs) {
+        eco_doc_kv(d, TX(d, k_runs), "%s", eco_buf_str(&b));
+    }
+    eco_buf_done(&b);
+}
+
+static void one_trap(struct eco_doc *d, const struct eco_res_alert *a, size_t n)
 {
     const char *mark = d->ascii ? "!" : "▲";
     eco_doc_text(d, is_note(a) ? ECO_TONE_QUIET : ECO_TONE_WARN, TX(d, alert_plain), mark, a->name);
+    trap_runs(d, a, n);
     eco_doc_kv(d, TX(d, k_why), "%s", a->why);
     if (is_note(a)) {
         eco_doc_kv(d, TX(d, k_fix), "%s", a->fix);
@@ -83,8 +102,26 @@ void eco_view_traps(struct eco_doc *d, const char *heading, const struct eco_lis
         return;
     }
     eco_doc_heading(d, heading);
+    const struct eco_res_alert *a = alerts->items;
     for (size_t i = 0; i < alerts->n; i++) {
-        one_trap(d, (const struct eco_res_alert *)alerts->items + i);
+        size_t first = 0;
+        while (strcmp(a[first].id, a[i].id) != 0) {
+            first++;
+        }
+        if (first == i) {
+            one_trap(d, &a[i], alerts->n - i);
+        }
+    }
+}
+
+void eco_view_left_out(struct eco_doc *d, const struct eco_list *left_out)
+{
+    const struct eco_res_left_out *v = left_out->items;
+    if (left_out->n) {
+        eco_doc_heading(d, TX(d, h_left_out));
+    }
+    for (size_t i = 0; i < left_out->n; i++) {
+        eco_doc_item(d, TX(d, left_out_line), v[i].precision, v[i].engine, v[i].why);
     }
 }
 
@@ -188,6 +225,28 @@ void eco_view_evidence_row(struct eco_doc *d, const char *key, const struct eco_
                eco_buf_str(&figures));
     eco_buf_done(&figures);
     eco_buf_done(&one);
+}
+
+/* Beside modelled figures: what was measured of the very same configuration. */
+void eco_view_here(struct eco_doc *d, const struct eco_res_transparency *t)
+{
+    struct eco_buf b = ECO_BUF_INIT;
+    if (!t->measured_here || !t->measured_n.have || !t->measured_sessions.have) {
+        return;
+    }
+    if (t->measured_tokens_per_s.have) {
+        eco_buf_printf(&b, TX(d, row_speed), eco_doc_num(d, t->measured_tokens_per_s.v, 3));
+    }
+    if (t->measured_j_per_1k.have) {
+        eco_buf_puts(&b, b.len ? TX(d, list_comma) : "");
+        eco_buf_printf(&b, TX(d, row_energy), eco_doc_num(d, t->measured_j_per_1k.v, 4));
+    }
+    if (b.len) {
+        eco_doc_kv(d, TX(d, k_here), TX(d, here_line), eco_buf_str(&b),
+                   eco_doc_num(d, t->measured_n.v, 4), eco_doc_num(d, t->measured_sessions.v, 4),
+                   t->measured_sessions.v > 1 ? TX(d, plural_s) : "");
+    }
+    eco_buf_done(&b);
 }
 
 void eco_view_transparency(struct eco_doc *d, const struct eco_res_transparency *t)

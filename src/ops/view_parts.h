@@ -17,12 +17,16 @@ struct eco_view_opening {
     enum eco_tone tone;
     const char *alerts_at; /* the size they are about, where the question has none; else NULL */
     const char *no_bill;   /* why there are no dollars; NULL: no card with a datasheet */
+    bool name_runs;        /* the alerts are about several runs: each says which */
+    const char *mood_says; /* in place of the mood's own sentence; NULL: that one */
     bool does_not_fit;     /* the bill is of a run that the card's memory does not allow */
 };
 void eco_view_open(struct eco_doc *d, const struct eco_view_opening *o);
 
 /** Each with its computed effect and fix, as in the plain opening. */
 void eco_view_front_alerts(struct eco_doc *d, const struct eco_list *alerts);
+/** The runs that were left out, with their reasons, under a heading. */
+void eco_view_left_out(struct eco_doc *d, const struct eco_list *left_out);
 /** Is one of them more than a note? */
 bool eco_view_is_trapped(const struct eco_list *alerts);
 /** Why, what was measured and what contradicts it, under a heading; notes with their fix too. */
@@ -38,6 +42,8 @@ void eco_view_items(struct eco_doc *d, const char *heading, const struct eco_str
 void eco_view_bill_line(struct eco_doc *d, const struct eco_res_bill *bill);
 void eco_view_bill(struct eco_doc *d, const struct eco_res_bill *bill);
 void eco_view_evidence_row(struct eco_doc *d, const char *key, const struct eco_res_evidence *e);
+/** Beside modelled figures: what was measured of the very same configuration, if it was. */
+void eco_view_here(struct eco_doc *d, const struct eco_res_transparency *t);
 void eco_view_transparency(struct eco_doc *d, const struct eco_res_transparency *t);
 void eco_view_notes(struct eco_doc *d, const struct eco_strs *notes);
 /** The last thing of every answer; EcoLobster signs it. */

@@ -33,12 +33,26 @@ static void fix_line(struct eco_doc *d, const struct eco_res_alert *a)
     }
 }
 
-static void plain_alert(struct eco_doc *d, const struct eco_res_alert *a)
+/* The trap, with the run it is about where there are several. */
+static const char *name_of(struct eco_doc *d, const struct eco_res_alert *a, bool name_run)
 {
+    if (!name_run || !a->precision) {
+        return a->name;
+    }
+    struct eco_buf b = ECO_BUF_INIT;
+    eco_buf_printf(&b, TX(d, alert_of), a->name, a->precision, a->engine ? a->engine : "");
+    const char *text = eco_arena_strdup(d->arena, eco_buf_str(&b), b.len);
+    eco_buf_done(&b);
+    return text ? text : a->name;
+}
+
+static void plain_alert(struct eco_doc *d, const struct eco_res_alert *a, bool name_run)
+{
+    const char *name = name_of(d, a, name_run);
     const char *mark = d->ascii ? "!" : "▲";
     enum eco_tone tone = tone_of_severity(a->severity);
     if (!a->effect_pct.have || !a->effect_ci.have) {
-        eco_doc_verdict(d, tone, TX(d, alert_plain), mark, a->name);
+        eco_doc_verdict(d, tone, TX(d, alert_plain), mark, name);
         fix_line(d, a);
         return;
     }
@@ -46,10 +60,10 @@ static void plain_alert(struct eco_doc *d, const struct eco_res_alert *a)
     const char *lo = eco_doc_signed(d, a->effect_ci.lo, 3);
     const char *hi = eco_doc_signed(d, a->effect_ci.hi, 3);
     if (a->month_usd.have && a->month_usd.v > 0) {
-        eco_doc_verdict(d, tone, TX(d, alert_head_usd), mark, a->name, effect, lo, hi,
+        eco_doc_verdict(d, tone, TX(d, alert_head_usd), mark, name, effect, lo, hi,
                         eco_doc_num(d, a->month_usd.v, 3));
     } else {
-        eco_doc_verdict(d, tone, TX(d, alert_head), mark, a->name, effect, lo, hi);
+        eco_doc_verdict(d, tone, TX(d, alert_head), mark, name, effect, lo, hi);
     }
     fix_line(d, a);
 }
@@ -69,13 +83,12 @@ static void each_alert(struct eco_doc *d, const struct eco_view_opening *o,
 static void show_plain(struct eco_doc *d, const struct eco_view_opening *o,
                        const struct eco_res_alert *a)
 {
-    (void)o;
-    plain_alert(d, a);
+    plain_alert(d, a, o->name_runs);
 }
 
 void eco_view_front_alerts(struct eco_doc *d, const struct eco_list *alerts)
 {
-    struct eco_view_opening o = {.alerts = alerts};
+    struct eco_view_opening o = {.alerts = alerts, .name_runs = true};
     each_alert(d, &o, show_plain);
 }
 
@@ -89,8 +102,68 @@ static enum eco_tone tone_of_mood(const char *mood)
                                        : ECO_TONE_WARN;
 }
 
-static void mood_line(struct eco_doc *d, const char *mood)
+/* What nobody said and a default stands for: told, in either voice, so that no guess passes for
+ * the user's own. */
+static void assumed_line(struct eco_doc *d, const struct eco_view_opening *o)
 {
+    const struct eco_res_input *in = o->input;
+    struct eco_buf b = ECO_BUF_INIT;
+    for (size_t i = 0; in && i < in->assumed.n; i++) {
+        const char *name = in->assumed.v[i];
+        bool bill = o->bill && o->bill->requests > 0;
+        struct eco_buf one = ECO_BUF_INIT;
+        if (strcmp(name, "gpu") == 0 && in->gpu) {
+            eco_buf_printf(&one, TX(d, assumed_card), in->gpu);
+        } else if (strcmp(name, "precision") == 0 && in->precision) {
+            eco_buf_printf(&one, TX(d, assumed_precision), in->precision);
+        } else if (strcmp(name, "batch") == 0) {
+            eco_buf_printf(&one, TX(d, assumed_batch), (long long)in->batch);
+        } else if (strcmp(name, "requests") == 0 && bill) {
+            eco_buf_printf(&one, TX(d, assumed_requests), eco_doc_num(d, o->bill->requests, 15));
+        } else if (strcmp(name, "region") == 0 && bill) {
+            eco_buf_printf(&one, TX(d, assumed_region), eco_view_word(d, o->bill->region));
+        }
+        if (one.len) {
+            eco_buf_puts(&b, b.len ? TX(d, list_comma) : "");
+            eco_buf_puts(&b, eco_buf_str(&one));
+        }
+        eco_buf_done(&one);
+    }
+    if (b.len) {
+        eco_doc_text(d, ECO_TONE_QUIET, TX(d, assumed_line), eco_buf_str(&b));
+    }
+    eco_buf_done(&b);
+}
+
+static bool is_assumed(const struct eco_res_input *in, const char *name)
+{
+    for (size_t i = 0; in && i < in->assumed.n; i++) {
+        if (strcmp(in->assumed.v[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The word, marked when it is a guess. */
+static const char *guess(struct eco_doc *d, const char *word, bool assumed)
+{
+    if (!assumed) {
+        return word;
+    }
+    struct eco_buf b = ECO_BUF_INIT;
+    eco_buf_printf(&b, TX(d, assumed_word), word);
+    const char *text = eco_arena_strdup(d->arena, eco_buf_str(&b), b.len);
+    eco_buf_done(&b);
+    return text ? text : word;
+}
+
+static void mood_line(struct eco_doc *d, const char *mood, const char *says)
+{
+    if (says) {
+        eco_doc_verdict(d, tone_of_mood(mood), TX(d, mood_says), eco_view_word(d, mood), says);
+        return;
+    }
     const char *text = strcmp(mood, "Green") == 0    ? TX(d, mood_green)
                        : strcmp(mood, "Yellow") == 0 ? TX(d, mood_yellow)
                        : strcmp(mood, "Orange") == 0 ? TX(d, mood_orange)
@@ -102,7 +175,10 @@ static void mood_line(struct eco_doc *d, const char *mood)
 static void lobster_fix(struct eco_doc *d, const struct eco_res_alert *a)
 {
     bool code = a->fix_code && a->fix_code[0];
-    eco_doc_text(d, ECO_TONE_PLAIN, TX(d, lobster_fix), code ? a->fix_code : a->fix);
+    eco_doc_text(d, ECO_TONE_PLAIN, TX(d, lobster_fix), a->fix);
+    if (code) {
+        eco_doc_text(d, ECO_TONE_PLAIN, TX(d, lobster_code), a->fix_code);
+    }
     if (!a->fix_effect_pct.have || a->fix_effect_pct.v >= 0) {
         return;
     }
@@ -123,10 +199,17 @@ static void show_lobster(struct eco_doc *d, const struct eco_view_opening *o,
     char model[80];
     snprintf(model, sizeof(model), "%sB", size);
     const char *precision = o->precision ? o->precision : in ? in->precision : NULL;
-    eco_doc_verdict(d, tone_of_severity(a->severity), TX(d, lobster_alert), a->name);
-    if (in && precision) {
-        eco_doc_text(d, ECO_TONE_PLAIN, TX(d, lobster_trap), in->model ? in->model : model,
-                     in->gpu ? in->gpu : in->arch, precision, a->why);
+    eco_doc_verdict(d, tone_of_severity(a->severity), TX(d, lobster_alert),
+                    name_of(d, a, o->name_runs));
+    if (in && precision && !o->name_runs) {
+        bool no_model = is_assumed(in, "model"), no_card = in->gpu && is_assumed(in, "gpu");
+        bool no_precision = is_assumed(in, "precision");
+        eco_doc_text(d, ECO_TONE_PLAIN,
+                     no_model || no_card || no_precision ? TX(d, lobster_trap_assumed)
+                                                         : TX(d, lobster_trap),
+                     guess(d, in->model ? in->model : model, no_model),
+                     guess(d, in->gpu ? in->gpu : in->arch, no_card),
+                     guess(d, a->precision ? a->precision : precision, no_precision), a->why);
     } else {
         eco_doc_text(d, ECO_TONE_PLAIN, TX(d, lobster_why), a->why);
     }
@@ -168,6 +251,7 @@ void eco_view_open(struct eco_doc *d, const struct eco_view_opening *o)
         if (o->reason) {
             eco_doc_text(d, ECO_TONE_PLAIN, TX(d, because), o->reason);
         }
+        assumed_line(d, o);
         if (o->alerts_at && eco_view_is_trapped(o->alerts)) {
             eco_doc_text(d, ECO_TONE_QUIET, TX(d, at_size), o->alerts_at);
         }
@@ -175,7 +259,7 @@ void eco_view_open(struct eco_doc *d, const struct eco_view_opening *o)
         return;
     }
     const char *mood = o->mood ? o->mood : "Gray";
-    mood_line(d, mood);
+    mood_line(d, mood, o->mood_says);
     each_alert(d, o, show_lobster);
     if (d->preface) {
         d->preface(d, d->preface_data);
@@ -184,6 +268,7 @@ void eco_view_open(struct eco_doc *d, const struct eco_view_opening *o)
     if (o->reason) {
         eco_doc_text(d, ECO_TONE_PLAIN, TX(d, because), o->reason);
     }
+    assumed_line(d, o);
     if (strcmp(mood, "Green") == 0 && o->tone == ECO_TONE_GOOD) {
         eco_doc_text(d, ECO_TONE_GOOD, "%s", TX(d, lobster_chose_well));
     }

@@ -7,6 +7,8 @@
    are no numbers of the answer;
  - EcoLobster says the mood first, then the alerts of every trap that is more than a note, before
    anything else; dollars always (or, when the result has none, why not); the citation last;
+ - the lights, alerts, mood and fixes of a comparison agree, and what is left out is not ranked;
+ - what nobody said is called assumed;
  - in the plain voice a trap stands before the first heading, right after the verdict (compare, which
    asks about no configuration, has it in a section of its own); the citation is last there too.
 
@@ -160,9 +162,14 @@ def check_voice(words, form, lang, lobster, raw, result):
     text = plain_text(raw, form)
     if form == "markdown":
         text = text.replace("**", "")
+    if result:
+        yield from check_assumed(text, lang, lobster, result)
+    if result and "left_out" in result and "rows" in result:
+        yield from check_compare(result)
     if lobster:
         yield from check_lobster(text, lang, result)
-    elif result and has_trap(result) and words[0] != "compare" and "rows" not in result:
+    elif result and has_trap(result) and words[0] not in ("compare", "audit") and \
+            "rows" not in result:
         name = next(a["name"] for a in result["alerts"] if a["severity"] != "info")
         head = re.split(r"\n#{1,6} |<h2>", raw)[0] if form != "table" else raw
         if name not in html.unescape(head).replace("\\", ""):
@@ -172,6 +179,50 @@ def check_voice(words, form, lang, lobster, raw, result):
         tail = len(re.sub(r"\s+", "", text)) - at
         if at < 0 or tail > 90:
             yield "the citation is not last"
+
+
+HOT = ["Gray", "Green", "Yellow", "Orange", "Red"]
+
+
+def check_compare(result):
+    """Lights, alerts, mood and quick fixes of one table cannot disagree."""
+    rows = {(r["precision"], r["engine"]): r for r in result["rows"]}
+    left = {(r["precision"], r["engine"]) for r in result["left_out"]}
+    traps = [a for a in result["alerts"] if a["severity"] != "info"]
+    if [r["rank"] for r in result["rows"]] != list(range(1, len(rows) + 1)) or left & set(rows):
+        yield "a row is ranked twice, or ranked and left out"
+    if any(not r["fits"] for r in result["rows"]):
+        yield "a row is ranked that does not fit"
+    if any(not r["why"] for r in result["left_out"]):
+        yield "left out without a reason"
+    if rows:
+        about = [rows.get((a["precision"], a["engine"])) for a in traps]
+        if None in about:
+            yield "an alert is about no row"
+            return
+        if any(r["mood"] == "Green" for r in about):
+            yield "a trap's row is green"
+        want = max((r["mood"] for r in about), key=HOT.index) if about else result["rows"][0]["mood"]
+        if result["mood"] != want:
+            yield "the mood is %s, the rows say %s" % (result["mood"], want)
+        for a in traps:  # the fix names a row of this table: it must be calm
+            for key, r in rows.items():
+                if re.search(r"(run|用) %s[ （]" % re.escape(key[0]), a["fix"]) and key[1] in a["fix"] and \
+                        (r["mood"] not in ("Green", "Gray") or r is rows[a["precision"], a["engine"]]):
+                    yield "the fix of %s is the %s row %s" % (a["precision"], r["mood"], key[0])
+    elif result["mood"] == "Green" or "rows" in result and not result["left_out"]:
+        yield "nothing is ranked, and nothing says why"
+
+
+def check_assumed(text, lang, lobster, result):
+    """What nobody said is called assumed."""
+    assumed = (result.get("input") or result).get("assumed") or []
+    squeezed = re.sub(r"\s+", "", text)
+    told = {"en": "Assumed,becausenobodysaidit:", "zh": "没有说明，所以假定："}[lang]
+    if "gpu" in assumed and told not in squeezed:
+        yield "the card is a guess, and not called one"
+    if lobster and "gpu" in assumed and lang == "en" and re.search(r"\bYour [\w./-]+ on ", text):
+        yield "a guess is called yours"
 
 
 def random_questions(n):
@@ -240,7 +291,9 @@ def main():
             questions.append((name, stripped(words)))
     for number, (name, words) in enumerate(questions[:args.first]):
         results = {}
-        turns = ways if args.all else [ways[(number * 5 + k * 7) % len(ways)] for k in range(2)]
+        # EcoLobster's order is short and strict: of the audit every way of telling is looked at
+        turns = ways if args.all or words[0] == "audit" else \
+            [ways[(number * 5 + k * 7) % len(ways)] for k in range(2)]
         for form, lang, lobster in turns:
             base = words + ["--lang", lang]
             try:

@@ -40,7 +40,9 @@ static struct eco_diagnose diagnose(const struct eco_diagnose_input *in)
     for (size_t i = 0; i < d.n_patterns; i++) {
         sum += d.pattern[i].probability_frac;
         assert_true(i == 0 || d.pattern[i].probability_frac <= d.pattern[i - 1].probability_frac);
-        assert_true(d.pattern[i].expect_tokens_per_s > 0);
+        bool open = d.pattern[i].cause == ECO_CAUSE_UNKNOWN; /* which expects anything */
+        assert_true(open ? isnan(d.pattern[i].expect_tokens_per_s)
+                         : d.pattern[i].expect_tokens_per_s > 0);
     }
     assert_near(sum, 1.0, 1e-12);
     return d;
@@ -89,11 +91,11 @@ static void test_sixteen_bit_must_fit(void **state)
 {
     (void)state;
     struct eco_diagnose_input in = run_of(ECO_PREC_INT8_MIXED, 1, 9.5, 100);
-    in.need_fp16_gb = 0.9 * eco_gpu_memory_bytes(&g) / 1e9;
+    in.need_fp16_gb = 0.89 * eco_gpu_memory_bytes(&g) / 1e9;
     struct eco_diagnose d = diagnose(&in);
     assert_int_equal(d.cause, ECO_CAUSE_INT8_MIXED);
     assert_string_equal(d.fix[0].id, "use-16-bit");
-    in.need_fp16_gb = 1.1 * eco_gpu_memory_bytes(&g) / 1e9;
+    in.need_fp16_gb = 0.91 * eco_gpu_memory_bytes(&g) / 1e9;
     d = diagnose(&in);
     assert_null(fix(&d, "use-16-bit"));
     assert_string_equal(d.fix[0].id, "threshold-0");
@@ -320,6 +322,51 @@ static void test_each_single_figure(void **state)
     assert_int_equal(eco_diagnose_run(&in, &d, &err), ECO_E_RANGE);
 }
 
+/* What was measured of the very configuration is the expectation, with the spread given. */
+static void test_measured_expectation(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, 30, NAN);
+    struct eco_diagnose modelled = diagnose(&in);
+    double measured = 1.5 * modelled.expect_tokens_per_s.median;
+    in.tokens_per_s = modelled.expect_tokens_per_s.median;
+    assert_int_equal(diagnose(&in).cause, ECO_CAUSE_AS_EXPECTED);
+    in.measured = (struct eco_diagnose_measured){true, measured, 4000, 0.14};
+    struct eco_diagnose d = diagnose(&in);
+    assert_near(d.expect_tokens_per_s.median, measured, 1e-9 * measured);
+    assert_near(d.expect_tokens_per_s.hi95, measured * exp(1.96 * 0.14), 1e-3 * measured);
+    assert_near(d.expect_j_per_1k.median, 4000, 1e-6);
+    assert_near(d.speed_dev_pct, 100 * (1 / 1.5 - 1), 1e-9);
+    assert_true(d.speed_outside);
+    assert_int_not_equal(d.cause, ECO_CAUSE_AS_EXPECTED); /* a third slower than was measured */
+    in.tokens_per_s = measured;
+    assert_int_equal(diagnose(&in).cause, ECO_CAUSE_AS_EXPECTED);
+}
+
+/* Energy alone: as expected within the range, else no name, but the figure that would decide. */
+static void test_energy_alone(void **state)
+{
+    (void)state;
+    struct eco_diagnose_input in = run_of(ECO_PREC_FP16, 1, NAN, NAN);
+    in.j_per_1k = 1000;
+    double expected = diagnose(&in).expect_j_per_1k.median;
+    in.j_per_1k = 1.05 * expected;
+    struct eco_diagnose d = diagnose(&in);
+    assert_int_equal(d.cause, ECO_CAUSE_AS_EXPECTED);
+    assert_near(d.energy_dev_pct, 5, 1e-6);
+    in.j_per_1k = 2.2 * expected;
+    d = diagnose(&in);
+    assert_true(d.energy_outside);
+    assert_int_equal(d.cause, ECO_CAUSE_UNKNOWN); /* throttling leaves the joules as they are */
+    assert_int_not_equal(d.decide.what, ECO_OBSERVE_NOTHING);
+    assert_int_not_equal(d.decide.cause[0], d.decide.cause[1]);
+    assert_true(d.decide.value[0] > 0 && d.decide.value[1] > 0);
+    assert_true(fabs(log(d.decide.value[0] / d.decide.value[1])) >
+                0.3);                               /* it does tell them apart */
+    in.tokens_per_s = d.expect_tokens_per_s.median; /* two figures: nothing further is asked for */
+    assert_int_equal(diagnose(&in).decide.what, ECO_OBSERVE_NOTHING);
+}
+
 static void test_without_an_estimate(void **state)
 {
     (void)state;
@@ -362,6 +409,8 @@ int main(void)
         cmocka_unit_test(test_every_step_has_a_text),
         cmocka_unit_test(test_three_figures_that_disagree),
         cmocka_unit_test(test_each_single_figure),
+        cmocka_unit_test(test_measured_expectation),
+        cmocka_unit_test(test_energy_alone),
         cmocka_unit_test(test_without_an_estimate),
         cmocka_unit_test(test_names),
     };
