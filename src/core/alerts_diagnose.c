@@ -223,23 +223,31 @@ static void anchor(const struct context *c, const struct expect *model, struct e
     e->ln_w = e->have_power ? ln_j + e->ln_tps - log(J_PER_ROW) : e->ln_w;
 }
 
+static int hidden_expect(const struct context *c, const struct expect *model, enum eco_precision p,
+                         int batch, struct expect *out, struct eco_err *err)
+{
+    int rc = expect_of(c, p, batch, out, err);
+    if (rc == 0) {
+        anchor(c, model, out);
+    }
+    return rc;
+}
+
 /* Causes that the user did not name but that look like the configuration from outside. */
 static int add_hidden(struct context *c, const struct expect *model, const struct expect *base,
                       struct eco_err *err)
 {
     const struct eco_diagnose_input *in = c->in;
     enum eco_precision p = c->work.precision;
-    struct expect e;
+    struct expect e = {0};
     int rc = 0;
     if (eco_precision_family(p) == ECO_FAM_BNB_INT8 && p != ECO_PREC_INT8_MIXED) {
-        rc = expect_of(c, ECO_PREC_INT8_MIXED, c->work.batch, &e, err);
-        anchor(c, model, &e);
+        rc = hidden_expect(c, model, ECO_PREC_INT8_MIXED, c->work.batch, &e, err);
         c->cause[ECO_CAUSE_INT8_MIXED] = e;
         c->cause[ECO_CAUSE_INT8_MIXED].prior = 0.2;
     }
     if (rc == 0 && c->work.batch > 1) {
-        rc = expect_of(c, p, 1, &e, err);
-        anchor(c, model, &e);
+        rc = hidden_expect(c, model, p, 1, &e, err);
         c->cause[ECO_CAUSE_BATCH1] = e;
         c->cause[ECO_CAUSE_BATCH1].prior = 0.12;
     }

@@ -351,6 +351,18 @@ static void test_refusals(void **state)
                     2.0 * (double)m.params_total + 2.0 * (double)m.params_norm, 1e-12);
 }
 
+/* Nine tenths of a card's memory, in bytes: 24 GB are sold, 25.77e9 bytes are there. */
+static void test_fitting(void **state)
+{
+    (void)state;
+    struct eco_gpu g = {.name = "card", .vram_gb = 24};
+    assert_true(fabs(eco_memory_limit_bytes(&g, 1) - 0.9 * 24 * 1024.0 * 1024 * 1024) < 1);
+    assert_true(eco_memory_room(&g, 1, 23.19e9) <= 1 && eco_memory_room(&g, 1, 23.20e9) > 1);
+    assert_true(eco_memory_room(&g, 2, 46.38e9) <= 1 && eco_memory_room(&g, 2, 46.39e9) > 1);
+    g.vram_gb = NAN;
+    assert_false(eco_memory_room(&g, 1, 1e12) > 1); /* not known: not refused */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_files_say_what_they_hold),
         cmocka_unit_test(test_total_and_batch),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_fitting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

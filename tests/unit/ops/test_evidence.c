@@ -134,6 +134,96 @@ static void test_improvement(void **state)
     assert_near(m->saving_year_usd.v, 12 * m->saving_usd.v, 0.01 * m->saving_year_usd.v);
 }
 
+/* ---- what one session tells of the next ---------------------------------------------------- */
+
+#define MAX_ROWS 1200
+
+static bool repeats(const struct eco_row *a, const struct eco_row *b)
+{
+    return a->precision == b->precision && a->engine == b->engine && a->batch == b->batch &&
+           strcmp(a->gpu, b->gpu) == 0 && strcmp(a->model, b->model) == 0;
+}
+
+/* Pooled standard deviation of the ln of sessions of one configuration, by kernels. Rows of the
+ * same session are averaged first. */
+static double pooled(const struct eco_row *r, size_t n, enum eco_precision_family f, bool energy)
+{
+    double ss = 0;
+    int free_degrees = 0;
+    bool *used = eco_arena_array(&arena, n, sizeof(*used));
+    for (size_t i = 0; i < n; i++) {
+        double mean[16];
+        const char *name[16];
+        int count[16], k = 0;
+        for (size_t j = i; j < n && eco_precision_family(r[i].precision) == f; j++) {
+            double v = energy ? r[j].energy_gross_j_per_1k : r[j].throughput_tok_s;
+            if (used[j] || !repeats(&r[i], &r[j]) || !(v > 0)) {
+                continue;
+            }
+            int at = 0;
+            while (at < k && strcmp(name[at], r[j].session) != 0) {
+                at++;
+            }
+            if (at == k) {
+                assert_true(k < 16);
+                name[k] = r[j].session;
+                mean[k] = 0;
+                count[k++] = 0;
+            }
+            mean[at] += log(v);
+            count[at]++;
+            used[j] = true;
+        }
+        double sum = 0;
+        for (int at = 0; at < k; at++) {
+            mean[at] /= count[at];
+            sum += mean[at] / k;
+        }
+        for (int at = 0; k > 1 && at < k; at++) {
+            ss += (mean[at] - sum) * (mean[at] - sum);
+        }
+        free_degrees += k > 1 ? k - 1 : 0;
+    }
+    return sqrt(ss / free_degrees);
+}
+
+/* The spreads that steps_measured.c uses are those of the data, speed or energy, the larger. */
+static void test_spread_of_sessions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *gpu, *precision;
+        enum eco_precision_family family;
+        int sessions;
+    } cases[] = {{"Qwen/Qwen2.5-3B", "RTX 5090", "FP16", ECO_FAM_FLOAT, 1},
+                 {"Qwen/Qwen2-7B", "RTX 5090", "NF4", ECO_FAM_BNB_NF4, 2},
+                 {"Qwen/Qwen2-7B", "RTX 4090", "INT8-MIXED", ECO_FAM_BNB_INT8, 3}};
+    struct eco_row *r = eco_arena_array(&arena, MAX_ROWS, sizeof(*r));
+    size_t n = 0;
+    for (size_t i = 0; i < eco_dataset_row_count() && n < MAX_ROWS; i++) {
+        bool usable = eco_dataset_row(i, &r[n]) && !r[n].excluded && r[n].n_devices == 1 &&
+                      r[n].batch > 0 && r[n].boundary == ECO_BOUNDARY_GPU_BOARD &&
+                      r[n].table == ECO_ROWS_MEASUREMENTS;
+        n += usable;
+    }
+    for (size_t i = 0; i < ECO_COUNT(cases); i++) {
+        const char *const params[][2] = {{"model", cases[i].model},
+                                         {"gpu", cases[i].gpu},
+                                         {"precision", cases[i].precision},
+                                         {"throughput", "20"}};
+        const struct eco_res_diagnose *d = ANSWER("diagnose", params);
+        double sd = fmax(pooled(r, n, cases[i].family, false), pooled(r, n, cases[i].family, true));
+        double used = log(d->expect_tokens_per_s_ci.hi / d->expect_tokens_per_s.v) / 1.96 /
+                      sqrt(1.0 + 1.0 / cases[i].sessions);
+        assert_string_equal(d->expect_basis, "measured");
+        assert_int_equal((int)d->expect_sessions.v, cases[i].sessions);
+        if (fabs(used - sd) > 0.02) {
+            fail_msg("%s: sessions spread by %.3f, the range says %.3f", cases[i].precision, sd,
+                     used);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_price_of_a_trap),
         cmocka_unit_test(test_volumes),
         cmocka_unit_test(test_improvement),
+        cmocka_unit_test(test_spread_of_sessions),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
