@@ -14,7 +14,7 @@
 static char folder[] = "ecocompute-worker-XXXXXX";
 static char log_path[64];
 static int ticks, edges[2];
-static bool want_stop;
+static bool want_stop, stop_at_once;
 
 static void nap_ms(long ms)
 {
@@ -50,7 +50,7 @@ static int open_with(const char *command, double event_s, struct eco_generator *
                                    .grace_s = 0.3,
                                    .hooks = {count_tick, stop_now, on_edge, NULL}};
     ticks = 0;
-    want_stop = false;
+    want_stop = stop_at_once;
     return eco_workload_open_worker(&o, w, err);
 }
 
@@ -106,6 +106,27 @@ static void test_stop_ends_after_an_iteration(void **state)
     assert_true(r.iterations >= 1 && r.iterations < 10);
     assert_int_equal(r.tokens, r.iterations * 16);
     assert_int_equal(w->class->unload(w, &err), 0); /* it goes on */
+    eco_workload_close(w);
+}
+
+/* A worker that never gets ready, or never ends its load, ends at the wish to stop. */
+static void test_stop_while_starting(void **state)
+{
+    struct eco_generator *w = NULL;
+    struct eco_workload_loaded loaded;
+    struct eco_err err = {0};
+    (void)state;
+    stop_at_once = true;
+    assert_int_equal(open_with("exec sleep 60", 50, &w, &err), ECO_E_INTERRUPTED);
+    assert_non_null(strstr(err.message, "before it was ready"));
+    assert_null(w);
+    stop_at_once = false;
+    assert_int_equal(
+        open_with("echo '{\"event\":\"ready\",\"protocol\":1}'; exec sleep 60", 50, &w, &err), 0);
+    want_stop = true;
+    assert_int_equal(w->class->load(w, &arm, &loaded, &err), ECO_E_INTERRUPTED);
+    assert_non_null(strstr(err.message, "while loading"));
+    want_stop = false;
     eco_workload_close(w);
 }
 
@@ -310,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_worker_that_behaves),
         cmocka_unit_test(test_stop_ends_after_an_iteration),
+        cmocka_unit_test(test_stop_while_starting),
         cmocka_unit_test(test_steady_state_and_means),
         cmocka_unit_test(test_hostile_workers),
         cmocka_unit_test(test_workers_that_do_not_start),
