@@ -285,7 +285,8 @@ static const char *compare_verdict(struct eco_question *q, const struct eco_answ
         return eco_step_fmt(q->ctx, TX(q->ctx, best_is_baseline),
                             eco_precision_name(best->precision), eco_step_where(q));
     }
-    return eco_step_verdict(q, best);
+    return eco_step_fmt(q->ctx, TX(q->ctx, compare_least), eco_precision_name(best->precision),
+                        eco_engine_name(best->engine), eco_step_verdict(q, best));
 }
 
 /* The trap's fix is the calm row, with what taking it changes in this very table. */
