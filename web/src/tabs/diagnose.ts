@@ -54,6 +54,8 @@ interface Diagnosis {
   expect_j_per_1k: number | null;
   expect_j_per_1k_ci: [number, number] | null;
   expect_power_w: number | null;
+  expect_basis: string | null;
+  decide: string | null;
   speed_dev_pct: number | null;
   power_dev_pct: number | null;
   energy_dev_pct: number | null;
@@ -77,7 +79,7 @@ function against(d: Diagnosis): HTMLElement {
   const rows = { gpu: d.input.gpu ?? '', precision: d.input.precision };
   const one = (name: string, unit: string, seen: number | null, expected: number | null, ci: [number, number] | null, off: number | null): Fact | null =>
     expected === null && seen === null ? null : {
-      name, value: num(seen ?? expected), unit, basis: seen === null ? d.transparency.basis : undefined, evidence: rows,
+      name, value: num(seen ?? expected), unit, basis: seen === null ? (d.expect_basis ?? d.transparency.basis) : undefined, evidence: rows,
       more: seen === null ? `${t('expected')} ${range(ci)}` : `${t('expected')} ${num(expected)}${ci ? ` (${range(ci)})` : ''}${off === null ? '' : ` · ${pct(off)}`}`,
       tone: seen === null ? 'quiet' : '',
     };
@@ -119,6 +121,7 @@ export function show(panel: HTMLElement, state: State): void {
       h('div', { class: 'hero' },
         h('div', { class: 'big' }, h('span', { class: 'figure' }, chance(d.likelihood)), h('span', { class: 'what' }, `${t('likelihood')} · `, h('code', null, d.pattern), ' ', tag(d.transparency.basis, rows))))),
     against(d),
+    d.decide ? h('p', { class: 'warn' }, d.decide) : null,
     fixes(d),
     d.patterns.length ? h('section', null, h('h3', null, t('patterns')), table(t('patterns'), [
       { name: t('likelihood'), right: true, cell: (p: Pattern) => chance(p.probability) },
