@@ -120,6 +120,18 @@ struct eco_predict_answer {
 int eco_predict(const struct eco_predictor *p, const struct eco_predict_query *q,
                 struct eco_predict_answer *out, struct eco_err *err);
 
+/** What of an answer costs much and is not always looked at. */
+enum eco_predict_part {
+    ECO_PREDICT_ANCHORS = 1,
+    ECO_PREDICT_CROSSOVER = 2,
+    ECO_PREDICT_FLIP_BATCH = 4,
+    ECO_PREDICT_ALL = 7
+};
+
+/** As eco_predict; anchors and crossings that `parts` does not name stay zero. */
+int eco_predict_parts(const struct eco_predictor *p, const struct eco_predict_query *q,
+                      unsigned parts, struct eco_predict_answer *out, struct eco_err *err);
+
 /**
  * Only the bands, for charts: sizes params_b[n], everything else as in `q` (MoE share and shape
  * ratio kept). Errors as eco_predict.

@@ -25,6 +25,7 @@
 #define MAX_ROWS 60000u
 #define MAX_COLUMNS 64
 #define EXTRA "extra." /* fields of a second array */
+#define ROWS_TABLE 0   /* the first of columns.def: the measured rows */
 
 enum type {
     KEY,
@@ -541,6 +542,51 @@ static bool has_extra(int t)
     return false;
 }
 
+/* Which precision a row has; PRECISION columns are words of precision_words, in the enum's order. */
+static int precision_of(const struct eco_csv *csv, const struct column *const *cols, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; cols[i]->type == PRECISION && precision_words[k].text != NULL; k++) {
+            if (strcmp(precision_words[k].text, csv->cell[i].s) == 0)
+                return k + 1;
+        }
+    }
+    return ECO_PREC_NONE;
+}
+
+/* The rows of each precision, in their order: most questions are about one precision. */
+static void put_by_precision(struct work *w, int t, struct eco_buf *out)
+{
+    const struct column *cols[MAX_COLUMNS];
+    size_t n = table_columns(t, cols), rows = 0, first[ECO_PREC_COUNT + 1] = {0}, at = 0;
+    unsigned char *precision = need(eco_arena_array(&w->arena, MAX_ROWS, sizeof *precision));
+
+    for (size_t i = 0; i < w->n_sources; i++) {
+        struct eco_csv csv;
+
+        if (w->sources[i].table != t)
+            continue;
+        open_csv(&csv, &w->sources[i], cols, n);
+        while (next_row(&csv, &w->sources[i]))
+            precision[rows++] = (unsigned char)precision_of(&csv, cols, n);
+        eco_csv_done(&csv);
+    }
+    eco_buf_printf(out, "const uint16_t eco_data_%s_by_precision[] = {", tables[t].name);
+    for (int p = 0; p < ECO_PREC_COUNT; p++) {
+        first[p] = at;
+        for (size_t i = 0; i < rows; i++) {
+            if (precision[i] == p)
+                eco_buf_printf(out, "%s%zu,", at++ % 16 == 0 ? "\n    " : " ", i);
+        }
+    }
+    first[ECO_PREC_COUNT] = at;
+    eco_buf_printf(out, "\n};\nconst uint16_t eco_data_%s_precision_at[ECO_PREC_COUNT + 1] = {",
+                   tables[t].name);
+    for (int p = 0; p <= ECO_PREC_COUNT; p++)
+        eco_buf_printf(out, "%s%zu,", p % 16 == 0 ? "\n    " : " ", first[p]);
+    eco_buf_puts(out, "\n};\n");
+}
+
 /* All rows of table t into the two arrays' bodies. */
 static size_t put_rows(struct work *w, int t, struct eco_buf *out, struct eco_buf *more)
 {
@@ -591,6 +637,8 @@ static size_t write_table(struct work *w, int t)
             first = false;
         }
     }
+    if (t == ROWS_TABLE)
+        put_by_precision(w, t, &out);
     write_file(w, eco_arena_printf(&w->arena, "eco_data_%s.c", tables[t].name), &out);
     eco_buf_done(&out);
     eco_buf_done(&more);
@@ -681,6 +729,11 @@ static void write_header(struct work *w, const size_t rows[TABLES])
                        tables[t].title, tables[t].ctype, tables[t].name, tables[t].name, rows[t]);
         if (tables[t].style == POOL && cols[0]->type == KEY)
             eco_buf_printf(&out, "extern const uint16_t eco_data_%s_order[];\n", tables[t].name);
+        if (t == ROWS_TABLE)
+            eco_buf_printf(&out,
+                           "extern const uint16_t eco_data_%s_by_precision[];\n"
+                           "extern const uint16_t eco_data_%s_precision_at[];\n",
+                           tables[t].name, tables[t].name);
         if (has_extra(t))
             eco_buf_printf(&out, "extern const struct eco_%s_extra eco_data_%s_extra[];\n",
                            tables[t].name, tables[t].name);
@@ -704,7 +757,7 @@ int main(int argc, char **argv)
     if (eco_file_mkdirs(w.out_dir, &err) != 0)
         die("csv2c: %s: %s", w.out_dir, err.message);
     read_sources(&w, argv + 3, (size_t)(argc - 3));
-    w.row_keys = collect_keys(&w, 0, 0, &w.n_row_keys); /* table 0 is rows, column 0 its id */
+    w.row_keys = collect_keys(&w, ROWS_TABLE, 0, &w.n_row_keys); /* column 0 is its id */
     pool_offset(&w, "", 0);
     for (int t = 0; t < TABLES; t++)
         rows[t] = write_table(&w, t);

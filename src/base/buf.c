@@ -93,6 +93,16 @@ void eco_buf_put(struct eco_buf *b, const void *bytes, size_t len)
     b->data[b->len] = '\0';
 }
 
+char *eco_buf_extend(struct eco_buf *b, size_t len)
+{
+    if (!room(b, len)) {
+        return NULL;
+    }
+    b->len += len;
+    b->data[b->len] = '\0';
+    return b->data + b->len - len;
+}
+
 void eco_buf_puts(struct eco_buf *b, const char *s)
 {
     eco_buf_put(b, s, strlen(s));

@@ -28,6 +28,8 @@ const char *eco_buf_str(const struct eco_buf *b); /* never NULL */
 bool eco_buf_reserve(struct eco_buf *b, size_t extra);
 void eco_buf_put(struct eco_buf *b, const void *bytes, size_t len);
 void eco_buf_puts(struct eco_buf *b, const char *s);
+/** The place of `len` more bytes, which the caller fills at once; NULL when they do not fit. */
+char *eco_buf_extend(struct eco_buf *b, size_t len);
 void eco_buf_putc(struct eco_buf *b, char c);
 void eco_buf_printf(struct eco_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void eco_buf_put_num(struct eco_buf *b, double v); /* shortest round trip, see num.h */

@@ -83,11 +83,27 @@ void eco_jw_array_end(struct eco_json_writer *w)
     close(w, ']');
 }
 
+/* Eight bytes at once: a high bit is set where one is below 0x20, above 0x7f, '"' or '\\'. */
+static uint64_t special(const char *s)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t v, quote, slash;
+
+    memcpy(&v, s, sizeof v);
+    quote = v ^ ones * '"';
+    slash = v ^ ones * '\\';
+    return (v | (v - ones * 0x20) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) &
+           ones * 0x80;
+}
+
 /* Bytes at s[0..len) that are written as they are. */
 static size_t plain_run(const char *s, size_t len)
 {
     size_t n = 0;
 
+    while (len - n >= 8 && special(s + n) == 0) {
+        n += 8;
+    }
     while (n < len && (signed char)s[n] >= 0x20 && s[n] != '"' && s[n] != '\\') {
         n++;
     }
@@ -108,6 +124,17 @@ static void put_escape(struct eco_buf *out, unsigned char c)
 
 static void put_string(struct eco_buf *out, const char *s, size_t len)
 {
+    size_t plain = plain_run(s, len);
+    char *all = plain == len && len < SIZE_MAX - 2 ? eco_buf_extend(out, len + 2) : NULL;
+
+    if (plain == len) { /* nearly always */
+        if (all != NULL) {
+            all[0] = '"';
+            memcpy(all + 1, s, len);
+            all[len + 1] = '"';
+        }
+        return;
+    }
     eco_buf_putc(out, '"');
     for (size_t i = 0; i < len;) {
         size_t n = plain_run(s + i, len - i);
@@ -131,7 +158,7 @@ static void put_key(struct eco_json_writer *w, const char *key, size_t len)
 {
     before(w);
     put_string(w->out, key, len);
-    eco_buf_puts(w->out, w->indent > 0 ? ": " : ":");
+    eco_buf_put(w->out, ": ", w->indent > 0 ? 2 : 1);
     w->after_key = true;
 }
 

@@ -42,7 +42,7 @@ static void describe_energy(const struct eco_optimize_setup *s, size_t card,
         c->energy = have ? fp16 : c->energy;
         return;
     }
-    c->have_delta = s->predictor && eco_predict(s->predictor, &q, &c->delta, NULL) == 0;
+    c->have_delta = s->predictor && eco_predict_parts(s->predictor, &q, 0, &c->delta, NULL) == 0;
     c->have_energy = have && c->have_delta &&
                      eco_energy_quantized(&fp16, c->delta.mu, c->delta.sd, &c->energy, NULL) == 0;
 }

@@ -272,6 +272,12 @@ static void answer_at(const struct eco_predictor *p, const struct eco_predict_qu
 int eco_predict(const struct eco_predictor *p, const struct eco_predict_query *q,
                 struct eco_predict_answer *out, struct eco_err *err)
 {
+    return eco_predict_parts(p, q, ECO_PREDICT_ALL, out, err);
+}
+
+int eco_predict_parts(const struct eco_predictor *p, const struct eco_predict_query *q,
+                      unsigned parts, struct eco_predict_answer *out, struct eco_err *err)
+{
     struct eco_predict_answer a = {0};
     struct eco_predict_levels l;
     struct eco_predict_scan scan;
@@ -293,10 +299,13 @@ int eco_predict(const struct eco_predictor *p, const struct eco_predict_query *q
     a.p_saves = eco_linalg_normal_cdf(-a.mu / a.sd);
     s = find_support(p, q, &l, &a);
     set_basis(&l, &s, shift, &a);
-    eco_predict_scan_anchors(&scan, p, &a);
-    eco_predict_scan_size(&scan, l.x - log(q->params_total_b / 3.0), q->params_total_b, shift,
-                          &a.crossover);
-    eco_predict_scan_batch(&scan, &a.flip_batch);
+    if (parts & ECO_PREDICT_ANCHORS)
+        eco_predict_scan_anchors(&scan, p, &a);
+    if (parts & ECO_PREDICT_CROSSOVER)
+        eco_predict_scan_size(&scan, l.x - log(q->params_total_b / 3.0), q->params_total_b, shift,
+                              &a.crossover);
+    if (parts & ECO_PREDICT_FLIP_BATCH)
+        eco_predict_scan_batch(&scan, &a.flip_batch);
     a.n_points = p->n_fit;
     a.n_sessions = p->n_sessions;
     *out = a;

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Which file family a row comes from. */
 enum eco_row_table {
@@ -75,6 +76,18 @@ struct eco_row {
     const char *source;   /* repository:path, or github:owner/repo/path@commit */
     const char *doi;
     const char *licence;
+};
+
+/** What deciding takes whether a row matters; struct eco_row says what each means. */
+struct eco_row_brief {
+    const char *gpu, *model;
+    enum eco_arch arch;
+    enum eco_engine engine;
+    double params_b, energy_gross_j_per_1k, power_w, ppl, ppl_baseline;
+    int batch, n_devices;
+    enum eco_boundary boundary;
+    enum eco_power_basis power_basis;
+    bool excluded;
 };
 
 /** A 16-bit row against a quantized row, external data; energies on the rows' boundary. */
@@ -182,6 +195,10 @@ size_t eco_dataset_row_count(void); /* measurements, then external rows */
 size_t eco_dataset_table_count(enum eco_row_table table);
 /** Fills `out`; false (out untouched) past the end. About 50 ns. */
 bool eco_dataset_row(size_t index, struct eco_row *out);
+/** The rows of one precision: `*n` indices in row order (NULL, 0: no such precision). */
+const uint16_t *eco_dataset_rows_of(enum eco_precision p, size_t *n);
+/** Fills `out`; false (out untouched) past the end. About 5 ns. */
+bool eco_dataset_row_brief(size_t index, struct eco_row_brief *out);
 /** Exact id; binary search. */
 bool eco_dataset_row_by_id(const char *id, size_t len, struct eco_row *out);
 size_t eco_dataset_grade_count(enum eco_row_table table, enum eco_grade grade);

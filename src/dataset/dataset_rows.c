@@ -101,6 +101,38 @@ bool eco_dataset_row(size_t index, struct eco_row *out)
     return true;
 }
 
+const uint16_t *eco_dataset_rows_of(enum eco_precision p, size_t *n)
+{
+    bool known = p >= ECO_PREC_NONE && p < ECO_PREC_COUNT;
+
+    *n = known ? (size_t)(eco_data_rows_precision_at[p + 1] - eco_data_rows_precision_at[p]) : 0;
+    return known ? eco_data_rows_by_precision + eco_data_rows_precision_at[p] : NULL;
+}
+
+bool eco_dataset_row_brief(size_t index, struct eco_row_brief *out)
+{
+    const struct eco_row_cell *c;
+
+    if (index >= eco_data_rows_count)
+        return false;
+    c = &eco_data_rows[index];
+    *out = (struct eco_row_brief){.gpu = text(c->gpu),
+                                  .model = text(c->model),
+                                  .arch = (enum eco_arch)c->arch,
+                                  .engine = (enum eco_engine)c->engine,
+                                  .params_b = c->params_b,
+                                  .energy_gross_j_per_1k = gross_energy(c),
+                                  .power_w = c->power_w,
+                                  .ppl = c->ppl,
+                                  .ppl_baseline = c->ppl_baseline,
+                                  .batch = c->batch,
+                                  .n_devices = c->n_devices,
+                                  .boundary = (enum eco_boundary)c->boundary,
+                                  .power_basis = (enum eco_power_basis)c->power_basis,
+                                  .excluded = c->grade == ECO_GRADE_D};
+    return true;
+}
+
 bool eco_dataset_row_by_id(const char *id, size_t len, struct eco_row *out)
 {
     size_t lo = 0, hi = eco_data_rows_count;

@@ -87,14 +87,18 @@ static int check_choice(const struct eco_param *p, const char *text, size_t len,
     if (!p->choices || p->choices[0] == '@') {
         return 0; /* names of cards and models are looked up by the operation itself */
     }
-    const char *best = NULL;
-    size_t best_len = 0;
-    int best_distance = 1000;
     for (const char *c = p->choices; *c;) {
         size_t n = strcspn(c, "|");
         if (n == len && eco_str_ncasecmp(c, text, n) == 0) {
             return 0;
         }
+        c += n + (c[n] == '|');
+    }
+    const char *best = NULL;
+    size_t best_len = 0;
+    int best_distance = 1000;
+    for (const char *c = p->choices; *c;) {
+        size_t n = strcspn(c, "|");
         int d = eco_str_distance(text, len, c, n, 8);
         if (d < best_distance) {
             best = c, best_len = n, best_distance = d;

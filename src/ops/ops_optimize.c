@@ -65,6 +65,7 @@ struct search {
     struct eco_optimize_setup setup;
     struct eco_optimize_card cards[MAX_CARDS];
     struct eco_optimize_arm arms[MAX_ARMS];
+    struct eco_quality quality[MAX_ARMS]; /* of each arm */
     struct eco_optimize_table table;
     struct eco_optimize_query query;
     struct eco_optimize_result found;
@@ -145,17 +146,17 @@ static int add_arms(const struct eco_optimize_lists *a, struct eco_question *q, 
         if (rc) {
             return rc;
         }
-        struct eco_quality quality;
         p = a->precisions.n ? p : list[i];
         if (no_card_runs(q, s, p, &left[n_left])) {
             n_left++;
             continue;
         }
-        eco_step_quality(q, p, &quality);
+        struct eco_quality *quality = &s->quality[kept];
+        eco_step_quality(q, p, quality);
         s->arms[kept++] = (struct eco_optimize_arm){
             .precision = p,
             .engine = q->engine,
-            .quality_loss_pct = quality.loss_pct.have ? quality.loss_pct.v : (double)NAN};
+            .quality_loss_pct = quality->loss_pct.have ? quality->loss_pct.v : (double)NAN};
     }
     s->setup.arms = s->arms;
     s->setup.n_arms = kept;
@@ -350,15 +351,34 @@ static int describe(struct eco_question *q, const struct search *s, size_t index
                     struct eco_res_config *out, struct eco_err *err)
 {
     struct eco_optimize_config c;
-    int rc = eco_optimize_describe(&s->setup, s->table.label[index], &c, err);
+    struct eco_optimize_label label = s->table.label[index];
+    int rc = eco_optimize_describe(&s->setup, label, &c, err);
     if (rc == 0) {
-        struct eco_quality quality;
+        const struct eco_quality *quality = &s->quality[label.precision];
         fill_config(&c, out);
-        eco_step_quality(q, c.precision, &quality);
-        out->quality_loss_pct = quality.loss_pct;
-        out->quality_basis = eco_step_quality_words(q->ctx, &quality);
+        out->quality_loss_pct = quality->loss_pct;
+        out->quality_basis = eco_step_quality_words(q->ctx, quality);
     }
     return rc;
+}
+
+/* As describe, or a copy of what is described already: the front has the best and others in it. */
+static int describe_front(struct eco_question *q, const struct search *s, size_t index,
+                          const struct eco_res_optimize *done, const struct eco_res_config *alt,
+                          struct eco_res_config *out, struct eco_err *err)
+{
+    const struct eco_optimize_result *f = &s->found;
+    const struct eco_res_config *same = done->recommended && f->best == index ? done->recommended
+                                                                              : NULL;
+    for (size_t i = 0; !same && i < f->n_alternatives; i++) {
+        same = f->alternative[i].index == index ? &alt[i] : NULL;
+    }
+    if (!same) {
+        return describe(q, s, index, out, err);
+    }
+    *out = *same;
+    out->vs_recommended = NULL;
+    return 0;
 }
 
 static int fill_lists(struct eco_question *q, const struct search *s, struct eco_res_optimize *out,
@@ -383,7 +403,7 @@ static int fill_lists(struct eco_question *q, const struct search *s, struct eco
     }
     for (size_t i = 0; rc == 0 && i < n_front; i++) { /* a long front is shown evenly thinned */
         size_t at = n_front < f->n_front ? i * (f->n_front - 1) / (n_front - 1) : i;
-        rc = describe(q, s, s->front[at], &front[i], err);
+        rc = describe_front(q, s, s->front[at], out, alt, &front[i], err);
     }
     out->alternatives = (struct eco_list){alt, f->n_alternatives};
     out->pareto_energy_latency = (struct eco_list){front, n_front};

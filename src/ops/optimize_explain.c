@@ -84,12 +84,12 @@ static struct eco_strs reasons(struct eco_question *q, const struct eco_answer *
 
 /* The same precision at another batch; false where the joules are not known. */
 static bool at_batch(struct eco_question *q, double batch, struct eco_answer *a,
-                     struct eco_res_bill *bill)
+                     struct eco_opt *month_usd)
 {
     struct eco_question there = *q;
     there.batch = batch;
-    return eco_step_answer(&there, q->precision, a, NULL) == 0 && a->have_energy &&
-           a->have_latency && eco_step_bill(&there, a, NULL, bill, NULL) == 0;
+    return eco_step_answer_parts(&there, q->precision, 0, a, NULL) == 0 && a->have_energy &&
+           a->have_latency && eco_step_month_usd(&there, a, month_usd, NULL) == 0;
 }
 
 static struct eco_strs insights(struct eco_question *q, const struct eco_answer *a,
@@ -98,17 +98,17 @@ static struct eco_strs insights(struct eco_question *q, const struct eco_answer 
     struct said s = {0};
     struct eco_ctx *ctx = q->ctx;
     struct eco_answer other;
-    struct eco_res_bill bill;
-    if (q->batch > 1 && a->have_energy && at_batch(q, 1, &other, &bill)) {
+    struct eco_opt usd;
+    if (q->batch > 1 && a->have_energy && at_batch(q, 1, &other, &usd)) {
         double pct = 100.0 * (a->energy.j_per_1k.median / other.energy.j_per_1k.median - 1.0);
         say(&s, eco_step_fmt(ctx, TX(ctx, insight_batch), (long long)q->batch,
                              eco_step_pct(ctx, pct, pct, pct + 1)));
     }
-    if (q->batch > USUAL_BATCH && at_batch(q, USUAL_BATCH, &other, &bill) && bill.month.usd.have) {
+    if (q->batch > USUAL_BATCH && at_batch(q, USUAL_BATCH, &other, &usd) && usd.have) {
         say(&s, eco_step_fmt(ctx, TX(ctx, insight_partial), (long long)USUAL_BATCH,
                              eco_step_num(ctx, other.energy.j_per_1k.median, 4),
                              eco_step_num(ctx, other.latency.tokens_per_s.median, 3),
-                             eco_step_num(ctx, bill.month.usd.v, 3)));
+                             eco_step_num(ctx, usd.v, 3)));
     }
     bool roomy = q->gpu && a->baseline &&
                  eco_memory_room(q->gpu, 1, a->memory.total_bytes) < ROOMY && out->memory &&

@@ -95,6 +95,9 @@ struct eco_predict_query eco_step_query(const struct eco_question *q, enum eco_p
 struct eco_workload eco_step_workload(const struct eco_question *q, enum eco_precision p);
 int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct eco_answer *out,
                     struct eco_err *err);
+/** The same without anchors and crossings that `parts` (enum eco_predict_part) does not name. */
+int eco_step_answer_parts(struct eco_question *q, enum eco_precision precision, unsigned parts,
+                          struct eco_answer *out, struct eco_err *err);
 /** Perplexity above the 16-bit baseline on the same text; absent where nobody measured it. */
 struct eco_quality {
     struct eco_opt loss_pct; /* median */
@@ -152,6 +155,9 @@ void eco_step_pct_band(double mu, double sd, struct eco_band *out);
 /** The month's bill of `a`; `fp16` (may be NULL) is what it is compared with. */
 int eco_step_bill(struct eco_question *q, const struct eco_answer *a, const struct eco_answer *fp16,
                   struct eco_res_bill *out, struct eco_err *err);
+/** Only the dollars of that month. */
+int eco_step_month_usd(struct eco_question *q, const struct eco_answer *a, struct eco_opt *out,
+                       struct eco_err *err);
 bool eco_step_has_money(const struct eco_question *q);
 
 /* ---- into results and words ---------------------------------------------------------------- */

@@ -13,7 +13,7 @@ static bool other_change(struct eco_question *q, enum eco_precision p, double ba
     struct eco_predict_query pq = eco_step_query(q, p);
     pq.batch = batch;
     struct eco_predict_answer a;
-    if (eco_predict(&eco_predictor_default, &pq, &a, NULL)) {
+    if (eco_predict_parts(&eco_predictor_default, &pq, 0, &a, NULL)) {
         return false;
     }
     *mu = a.mu;
@@ -272,18 +272,18 @@ static bool one_turn(struct eco_question *q, size_t turn, struct eco_res_alert *
     struct eco_question there = *q;
     struct eco_answer a;
     struct eco_list found;
-    struct eco_res_bill bill;
+    struct eco_opt month_usd = {0};
     enum eco_precision p = turns[turn].batch1 ? q->precision : turns[turn].precision;
     bool trap;
     there.risk = &risk;
     there.batch = turns[turn].batch1 ? 1 : q->batch;
     there.engine = turns[turn].batch1 ? q->engine : ECO_ENGINE_UNKNOWN;
-    if (eco_step_answer(&there, p, &a, NULL) || eco_step_alerts(&there, &a, &found, &trap, NULL) ||
+    if (eco_step_answer_parts(&there, p, ECO_PREDICT_CROSSOVER, &a, NULL) || eco_step_alerts(&there, &a, &found, &trap, NULL) ||
         found.n == 0) {
         return false;
     }
-    if (a.have_energy && eco_step_bill(&there, &a, NULL, &bill, NULL) == 0) {
-        eco_step_price_alerts(&found, bill.month.usd);
+    if (a.have_energy && eco_step_month_usd(&there, &a, &month_usd, NULL) == 0) {
+        eco_step_price_alerts(&found, month_usd);
     }
     const struct eco_res_alert *rows = found.items;
     for (size_t i = 0; i < found.n; i++) {

@@ -147,6 +147,12 @@ static void answer_absolute(struct eco_question *q, struct eco_answer *out)
 int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct eco_answer *out,
                     struct eco_err *err)
 {
+    return eco_step_answer_parts(q, precision, ECO_PREDICT_ALL, out, err);
+}
+
+int eco_step_answer_parts(struct eco_question *q, enum eco_precision precision, unsigned parts,
+                          struct eco_answer *out, struct eco_err *err)
+{
     memset(out, 0, sizeof(*out));
     out->precision = precision;
     out->engine = engine_of(q, precision);
@@ -166,7 +172,7 @@ int eco_step_answer(struct eco_question *q, enum eco_precision precision, struct
         no_change(&out->change);
     } else {
         struct eco_predict_query pq = eco_step_query(q, precision);
-        rc = eco_predict(&eco_predictor_default, &pq, &out->change, err);
+        rc = eco_predict_parts(&eco_predictor_default, &pq, parts, &out->change, err);
     }
     if (rc == 0) {
         rc = answer_memory(q, out, err);
@@ -306,6 +312,19 @@ static int one_bill(struct eco_question *q, const struct eco_answer *a, struct e
     if (rc == 0) {
         cost_input(q, a, in);
         rc = eco_cost_compute(in, cost, err);
+    }
+    return rc;
+}
+
+int eco_step_month_usd(struct eco_question *q, const struct eco_answer *a, struct eco_opt *out,
+                       struct eco_err *err)
+{
+    struct eco_res_bill ignore = {0};
+    struct eco_cost_input in;
+    struct eco_cost cost;
+    int rc = one_bill(q, a, &in, &ignore, &cost, err);
+    if (rc == 0) {
+        *out = amount(&cost.month).usd;
     }
     return rc;
 }

@@ -14,30 +14,37 @@
 #define OTHER_ENGINE 0.5
 #define SAME_SIZE 0.15 /* ln of the sizes */
 
-static bool same_model(const struct eco_question *q, const struct eco_row *r)
+static bool same_model(const struct eco_question *q, const struct eco_row_brief *r)
 {
     return q->known_model && strcmp(q->model.name, r->model) == 0;
 }
 
-static bool same_card(const struct eco_question *q, const struct eco_row *r)
+static bool same_card(const struct eco_question *q, const struct eco_row_brief *r)
 {
     return q->gpu && strcmp(q->gpu->name, r->gpu) == 0;
 }
 
-/* How far a row is from the question; infinite: it says nothing about it. */
-static double distance(const struct eco_question *q, enum eco_precision p, const struct eco_row *r)
+/* A row whose joules can stand beside the answer's: one board, idle inside, not excluded. */
+static bool is_usable(const struct eco_row_brief *r)
 {
-    bool usable = !r->excluded && r->precision == p && r->params_b > 0 && r->batch > 0 &&
-                  r->n_devices == 1 && isfinite(r->energy_gross_j_per_1k) &&
-                  r->boundary == ECO_BOUNDARY_GPU_BOARD;
-    if (!usable) {
-        return INFINITY;
-    }
+    return !r->excluded && r->params_b > 0 && r->batch > 0 && r->n_devices == 1 &&
+           isfinite(r->energy_gross_j_per_1k) && r->boundary == ECO_BOUNDARY_GPU_BOARD;
+}
+
+/* The part of a row's distance that its names make. */
+static double name_distance(const struct eco_question *q, enum eco_engine engine,
+                            const struct eco_row_brief *r)
+{
     double card = same_card(q, r) ? 0.0 : r->arch == q->arch ? OTHER_CARD : OTHER_CLASS;
     double model = same_model(q, r) ? 0.0 : OTHER_MODEL;
-    enum eco_engine e = q->engine != ECO_ENGINE_UNKNOWN ? q->engine : eco_predict_usual_engine(p);
-    model += r->engine == e ? 0.0 : OTHER_ENGINE;
-    return card + model + fabs(log(r->params_b / q->model.params_b)) +
+    model += r->engine == engine ? 0.0 : OTHER_ENGINE;
+    return card + model;
+}
+
+/* How far a usable row is from the question. */
+static double distance(const struct eco_question *q, const struct eco_row_brief *r, double names)
+{
+    return names + fabs(log(r->params_b / q->model.params_b)) +
            fabs(log((double)r->batch / q->batch));
 }
 
@@ -60,39 +67,63 @@ static void fill_row(const struct eco_row *r, struct eco_res_evidence *out)
         .stack = r->stack};
 }
 
+/* The nearest rows so far. */
+struct nearest {
+    size_t row[SHOWN], n;
+    double far[SHOWN];
+};
+
+static void keep_nearest(struct nearest *k, size_t row, double d)
+{
+    size_t at = k->n;
+    for (; at > 0 && d < k->far[at - 1]; at--) {
+        if (at < SHOWN) {
+            k->far[at] = k->far[at - 1];
+            k->row[at] = k->row[at - 1];
+        }
+    }
+    if (at < SHOWN && isfinite(d)) {
+        k->far[at] = d;
+        k->row[at] = row;
+        k->n += k->n < SHOWN;
+    }
+}
+
 struct eco_list eco_step_evidence(struct eco_question *q, enum eco_precision p)
 {
     struct eco_res_evidence *rows = eco_arena_array(q->ctx->arena, SHOWN, sizeof(*rows));
-    double far[SHOWN];
-    size_t n = 0;
-    for (size_t i = 0; rows && i < eco_dataset_row_count(); i++) {
-        struct eco_row r;
-        if (!eco_dataset_row(i, &r)) {
+    struct nearest k = {.n = 0};
+    enum eco_engine engine =
+        q->engine != ECO_ENGINE_UNKNOWN ? q->engine : eco_predict_usual_engine(p);
+    size_t n;
+    const uint16_t *of = eco_dataset_rows_of(p, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct eco_row_brief r;
+        if (!eco_dataset_row_brief(of[i], &r) || !is_usable(&r)) {
             continue;
         }
-        double d = distance(q, p, &r);
-        size_t at = n < SHOWN ? n : SHOWN;
-        for (; at > 0 && d < far[at - 1]; at--) {
-            if (at < SHOWN) {
-                far[at] = far[at - 1];
-                rows[at] = rows[at - 1];
-            }
-        }
-        if (at < SHOWN && isfinite(d)) {
-            far[at] = d;
-            fill_row(&r, &rows[at]);
-            n += n < SHOWN;
+        double names = name_distance(q, engine, &r);
+        if (k.n < SHOWN || names < k.far[SHOWN - 1]) { /* what it adds is not negative */
+            keep_nearest(&k, of[i], distance(q, &r, names));
         }
     }
-    return (struct eco_list){rows, n};
+    for (size_t i = 0; rows && i < k.n; i++) {
+        struct eco_row r;
+        if (eco_dataset_row(k.row[i], &r)) {
+            fill_row(&r, &rows[i]);
+        }
+    }
+    return (struct eco_list){rows, rows ? k.n : 0};
 }
 
 struct eco_span eco_step_power_range(const struct eco_question *q, enum eco_precision p)
 {
     double lo = INFINITY, hi = -INFINITY;
-    for (size_t i = 0; i < eco_dataset_row_count(); i++) {
-        struct eco_row r;
-        bool here = eco_dataset_row(i, &r) && isfinite(distance(q, p, &r)) && same_card(q, &r) &&
+    size_t n;
+    const uint16_t *of = eco_dataset_rows_of(p, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct eco_row_brief r;
+        bool here = eco_dataset_row_brief(of[i], &r) && is_usable(&r) && same_card(q, &r) &&
                     r.power_basis == ECO_POWER_GROSS && isfinite(r.power_w) &&
                     fabs(log(r.params_b / q->model.params_b)) <= SAME_SIZE &&
                     (double)r.batch == q->batch;

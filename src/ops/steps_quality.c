@@ -20,10 +20,11 @@ static int by_value(const void *a, const void *b)
 static size_t collect(const struct eco_question *q, enum eco_precision p, bool same_model,
                       double *out)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < eco_dataset_row_count() && n < MAX_RATIOS; i++) {
-        struct eco_row r;
-        if (!eco_dataset_row(i, &r) || r.excluded || r.precision != p || !(r.ppl > 0) ||
+    size_t n = 0, n_rows;
+    const uint16_t *of = eco_dataset_rows_of(p, &n_rows);
+    for (size_t i = 0; i < n_rows && n < MAX_RATIOS; i++) {
+        struct eco_row_brief r;
+        if (!eco_dataset_row_brief(of[i], &r) || r.excluded || !(r.ppl > 0) ||
             !(r.ppl_baseline > 0) || (same_model && strcmp(r.model, q->model.name) != 0)) {
             continue;
         }

@@ -14,13 +14,16 @@
 
 char *eco_step_fmt(struct eco_ctx *ctx, const char *fmt, ...)
 {
+    char text[512]; /* holds nearly every text: one pass instead of two */
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     char *s = n < 0 ? NULL : eco_arena_alloc(ctx->arena, (size_t)n + 1);
-    if (s) {
+    if (s && (size_t)n < sizeof text) {
+        memcpy(s, text, (size_t)n + 1);
+    } else if (s) {
         vsnprintf(s, (size_t)n + 1, fmt, again);
     }
     va_end(again);

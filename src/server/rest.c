@@ -4,7 +4,6 @@
 #include "ops/result.h"
 #include "server_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define JSON_TYPE "application/json; charset=utf-8"
@@ -30,7 +29,8 @@ static const char *etag_of(struct eco_server_worker *w, const char *target)
     eco_sha256_final(&sha, sum);
     out[0] = '"';
     for (size_t i = 0; i < 16; i++) {
-        snprintf(out + 1 + 2 * i, 3, "%02x", sum[i]);
+        out[1 + 2 * i] = "0123456789abcdef"[sum[i] >> 4];
+        out[2 + 2 * i] = "0123456789abcdef"[sum[i] & 15];
     }
     out[33] = '"';
     out[34] = '\0';
