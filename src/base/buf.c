@@ -75,6 +75,9 @@ bool eco_buf_reserve(struct eco_buf *b, size_t extra)
 /* Room for `len` more bytes, within the limit. */
 static bool room(struct eco_buf *b, size_t len)
 {
+    if (b->limit == 0 && !b->failed && len < b->cap - b->len) {
+        return true; /* nearly always */
+    }
     if (b->limit != 0 && (b->len > b->limit || len > b->limit - b->len)) {
         b->failed = true;
     }

@@ -167,6 +167,28 @@ void eco_jw_key(struct eco_json_writer *w, const char *key)
     put_key(w, key, strlen(key));
 }
 
+void eco_jw_name(struct eco_json_writer *w, const char *name)
+{
+    if (w->indent > 0 || w->after_key || w->depth == 0) {
+        eco_jw_key(w, name);
+        return;
+    }
+    bool comma = w->need_comma[w->depth];
+    size_t len = strlen(name);
+    char *p = eco_buf_extend(w->out, len + 3 + comma);
+
+    w->need_comma[w->depth] = true;
+    w->after_key = true;
+    if (p != NULL) {
+        *p = ',';
+        p += comma;
+        p[0] = '"';
+        memcpy(p + 1, name, len);
+        p[len + 1] = '"';
+        p[len + 2] = ':';
+    }
+}
+
 void eco_jw_raw(struct eco_json_writer *w, const char *json, size_t len)
 {
     before(w);

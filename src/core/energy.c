@@ -33,9 +33,8 @@ static bool names_card(const char *term, const char *gpu)
 }
 
 static double feature(const char *term, double ln_weight, double ln_bw, double eager,
-                      double ln_layers, bool *known)
+                      double ln_layers)
 {
-    *known = true;
     if (strcmp(term, "intercept") == 0) {
         return 1;
     }
@@ -54,7 +53,6 @@ static double feature(const char *term, double ln_weight, double ln_bw, double e
     if (strcmp(term, "softplus_ln_weight") == 0) {
         return log1p(exp(ln_weight));
     }
-    *known = false;
     return 0;
 }
 
@@ -67,19 +65,16 @@ static void fill_terms(const struct eco_energy_fit *fit, const struct eco_model 
     t->card = t->arch = false;
     for (int i = 0; i < fit->dim; i++) {
         const char *name = fit->term[i];
-        bool known;
-        t->x[i] = feature(name, ln_weight, ln_bw, eager ? 1 : 0, ln_layers, &known);
-        if (known) {
-            continue;
-        }
-        if (strncmp(name, CARD_PREFIX, strlen(CARD_PREFIX)) == 0 &&
-            names_card(name + strlen(CARD_PREFIX), gpu->name)) {
-            t->x[i] = 1;
-            t->card = true;
-        } else if (strncmp(name, ARCH_PREFIX, strlen(ARCH_PREFIX)) == 0 &&
-                   strcmp(name + strlen(ARCH_PREFIX), arch) == 0) {
-            t->x[i] = 1;
-            t->arch = true;
+        if (strncmp(name, CARD_PREFIX, strlen(CARD_PREFIX)) == 0) {
+            bool mine = names_card(name + strlen(CARD_PREFIX), gpu->name);
+            t->x[i] = mine ? 1 : 0;
+            t->card = t->card || mine;
+        } else if (strncmp(name, ARCH_PREFIX, strlen(ARCH_PREFIX)) == 0) {
+            bool mine = strcmp(name + strlen(ARCH_PREFIX), arch) == 0;
+            t->x[i] = mine ? 1 : 0;
+            t->arch = t->arch || mine;
+        } else {
+            t->x[i] = feature(name, ln_weight, ln_bw, eager ? 1 : 0, ln_layers);
         }
     }
 }
@@ -89,10 +84,17 @@ static void posterior(const struct eco_energy_fit *fit, const struct terms *t, d
                       double *mu, double *var)
 {
     double m = 0, v = 0;
+    int used[ECO_ENERGY_DIM_MAX], n = 0; /* most terms are other cards and classes: 0 */
     for (int i = 0; i < fit->dim; i++) {
+        if (t->x[i] != 0) {
+            used[n++] = i;
+        }
+    }
+    for (int a = 0; a < n; a++) {
+        int i = used[a];
         m += t->x[i] * fit->mean[i];
-        for (int j = 0; j < fit->dim; j++) {
-            v += t->x[i] * t->x[j] * fit->cov[i * fit->dim + j];
+        for (int b = 0; b < n; b++) {
+            v += t->x[i] * t->x[used[b]] * fit->cov[i * fit->dim + used[b]];
         }
     }
     v += fit->var_session + fit->var_model + fit->var_noise;
@@ -139,64 +141,101 @@ static double prefill_j_per_1k(const struct eco_latency *l, const struct eco_wor
     return tokens > 0 ? 1000 * power1_w * rise * l->ttft_s.median / tokens : 0;
 }
 
-static enum eco_basis basis_of(const struct terms *t, const struct eco_workload *w, double ln_w)
+static enum eco_basis basis_of(const struct eco_energy_alone *a, const struct eco_workload *w)
 {
     if (w->batch > 1 || w->n_gpus > 1) {
         return ECO_BASIS_MODELLED;
     }
-    bool inside = ln_w >= TRAIN_LN_WEIGHT_LO && ln_w <= TRAIN_LN_WEIGHT_HI;
-    return t->card && inside ? ECO_BASIS_INTERPOLATED : ECO_BASIS_EXTRAPOLATED;
+    bool inside = a->ln_weight >= TRAIN_LN_WEIGHT_LO && a->ln_weight <= TRAIN_LN_WEIGHT_HI;
+    return a->card && inside ? ECO_BASIS_INTERPOLATED : ECO_BASIS_EXTRAPOLATED;
+}
+
+/* The workload as the 16-bit law takes it. */
+static int prepare(const struct eco_physics *ph, const struct eco_model *model,
+                   const struct eco_gpu *gpu, const struct eco_workload *work,
+                   struct eco_workload *w, struct eco_err *err)
+{
+    int rc = check(ph, gpu, err);
+    if (rc == 0) {
+        rc = eco_latency_normalize(model, work, w, err);
+    }
+    if (rc == 0) {
+        w->precision = ECO_PREC_FP16;
+    }
+    return rc;
+}
+
+int eco_energy_alone(const struct eco_physics *ph, const struct eco_model *model,
+                     const struct eco_gpu *gpu, const struct eco_workload *work,
+                     struct eco_energy_alone *out, struct eco_err *err)
+{
+    struct eco_workload one;
+    struct eco_traffic t1;
+    struct eco_energy_alone a;
+    struct terms terms;
+    ph = ph != NULL ? ph : eco_physics_default();
+    int rc = prepare(ph, model, gpu, work, &one, err);
+    one.batch = 1;
+    if (rc != 0 || (rc = eco_roofline_traffic(model, &one, &t1, err)) != 0 ||
+        (rc = eco_latency_predict(ph, model, gpu, &one, &a.latency, err)) != 0) {
+        return rc;
+    }
+    double mu, ctx_ln;
+    a.ln_weight = log(t1.weight_bytes / 1e10);
+    fill_terms(ph->energy, model, gpu, one.engine == ECO_ENGINE_TRANSFORMERS, a.ln_weight, &terms);
+    posterior(ph->energy, &terms, a.ln_weight, &mu, &a.var);
+    context_shift(model, &t1, &ctx_ln, &a.context_var);
+    a.mu_ln = mu + ctx_ln;
+    a.power_w = exp(a.mu_ln) / 1000 / a.latency.tpot_s.median;
+    a.context_factor = exp(ctx_ln);
+    a.card = terms.card;
+    a.arch = terms.arch;
+    *out = a;
+    return 0;
 }
 
 int eco_energy_absolute(const struct eco_physics *ph, const struct eco_model *model,
                         const struct eco_gpu *gpu, const struct eco_workload *work,
                         struct eco_energy *out, struct eco_err *err)
 {
-    struct eco_workload w, one;
-    struct eco_traffic t1;
-    struct eco_latency now, alone;
+    struct eco_energy_alone alone;
+    int rc = eco_energy_alone(ph, model, gpu, work, &alone, err);
+    return rc ? rc : eco_energy_batched(ph, model, gpu, work, &alone, out, err);
+}
+
+int eco_energy_batched(const struct eco_physics *ph, const struct eco_model *model,
+                       const struct eco_gpu *gpu, const struct eco_workload *work,
+                       const struct eco_energy_alone *alone, struct eco_energy *out,
+                       struct eco_err *err)
+{
+    struct eco_workload w;
+    struct eco_latency now = alone->latency;
     struct eco_batch_answer law;
     struct eco_roofline roof;
     struct eco_energy e = {0};
-    struct terms terms;
     ph = ph != NULL ? ph : eco_physics_default();
-    int rc = check(ph, gpu, err);
-    if (rc == 0) {
-        rc = eco_latency_normalize(model, work, &w, err);
+    int rc = prepare(ph, model, gpu, work, &w, err);
+    if (rc == 0 && w.batch > 1) {
+        rc = eco_latency_predict(ph, model, gpu, &w, &now, err);
     }
-    if (rc != 0) {
-        return rc;
-    }
-    w.precision = ECO_PREC_FP16;
-    one = w;
-    one.batch = 1;
-    if ((rc = eco_roofline_traffic(model, &one, &t1, err)) != 0 ||
-        (rc = eco_latency_predict(ph, model, gpu, &one, &alone, err)) != 0 ||
-        (rc = eco_latency_predict(ph, model, gpu, &w, &now, err)) != 0 ||
-        (rc = eco_batch_factor_for(ph, model, gpu, &w, &law, err)) != 0 ||
+    if (rc != 0 || (rc = eco_batch_factor_for(ph, model, gpu, &w, &law, err)) != 0 ||
         (rc = eco_roofline_floor(model, gpu, &w, &roof, err)) != 0) {
         return rc;
     }
-    double mu, var, ctx_ln, ctx_var, ln_weight = log(t1.weight_bytes / 1e10);
-    fill_terms(ph->energy, model, gpu, w.engine == ECO_ENGINE_TRANSFORMERS, ln_weight, &terms);
-    posterior(ph->energy, &terms, ln_weight, &mu, &var);
-    context_shift(model, &t1, &ctx_ln, &ctx_var);
-    mu += ctx_ln;
-    double power1_w = exp(mu) / 1000 / alone.tpot_s.median;
-    mu += log(law.ratio);
+    double mu = alone->mu_ln + log(law.ratio), var = alone->var;
     /* A board never draws less than at batch 1, and no token takes less than the roofline. */
-    double floor_ln = log(1000 * power1_w * roof.floor_s / w.batch);
+    double floor_ln = log(1000 * alone->power_w * roof.floor_s / w.batch);
     e.at_floor = w.batch > 1 && mu < floor_ln;
     e.mu_ln = e.at_floor ? floor_ln : mu;
     var += model->experts > 1 ? SD_MIXTURE * SD_MIXTURE : 0;
-    e.sd_ln = sqrt(var + ctx_var + law.sd_ln * law.sd_ln);
+    e.sd_ln = sqrt(var + alone->context_var + law.sd_ln * law.sd_ln);
     eco_physics_band(e.mu_ln, e.sd_ln, &e.j_per_1k);
-    e.prefill_j_per_1k = prefill_j_per_1k(&now, &w, power1_w, law.power_rise);
+    e.prefill_j_per_1k = prefill_j_per_1k(&now, &w, alone->power_w, law.power_rise);
     e.batch_ratio = law.ratio;
-    e.context_factor = exp(ctx_ln);
-    e.card_known = terms.card;
-    e.arch_known = terms.arch;
-    e.basis = basis_of(&terms, &w, ln_weight);
+    e.context_factor = alone->context_factor;
+    e.card_known = alone->card;
+    e.arch_known = alone->arch;
+    e.basis = basis_of(alone, &w);
     e.n_rows = ph->energy->n_rows;
     e.n_sessions = ph->energy->n_sessions;
     *out = e;

@@ -24,6 +24,23 @@ const struct eco_batch_row *eco_batch_row_for(const struct eco_physics *ph, enum
 double eco_latency_resident(const struct eco_model *model, const struct eco_gpu *gpu,
                             const struct eco_workload *w);
 
+/** What eco_energy_absolute says of a workload's single sequence: the same for every batch. */
+struct eco_energy_alone {
+    struct eco_latency latency;
+    double mu_ln, var, context_var, context_factor; /* mu with the context, var without it */
+    double ln_weight;                               /* of weight bytes / 10 GB */
+    double power_w;
+    bool card, arch; /* has data of its own */
+};
+int eco_energy_alone(const struct eco_physics *ph, const struct eco_model *model,
+                     const struct eco_gpu *gpu, const struct eco_workload *work,
+                     struct eco_energy_alone *out, struct eco_err *err);
+/** eco_energy_absolute of `work`, whose single sequence is `alone`. */
+int eco_energy_batched(const struct eco_physics *ph, const struct eco_model *model,
+                       const struct eco_gpu *gpu, const struct eco_workload *work,
+                       const struct eco_energy_alone *alone, struct eco_energy *out,
+                       struct eco_err *err);
+
 /** sd of ln step time that eco_latency_predict claims for a normalized workload, all resident. */
 double eco_latency_sd(const struct eco_physics *ph, const struct eco_gpu *gpu,
                       const struct eco_workload *w);

@@ -239,7 +239,8 @@ static double linear_bits(const struct mix *x, const struct eco_model *m)
 
 bool eco_memory_gguf_mix(const struct eco_model *m, enum eco_precision p, struct eco_gguf_mix *out)
 {
-    for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
+    bool gguf = eco_precision_family(p) == ECO_FAM_GGUF;
+    for (size_t i = 0; gguf && i < sizeof mixes / sizeof mixes[0]; i++) {
         const struct mix *x = &mixes[i];
         if (x->precision != p) {
             continue;

@@ -145,6 +145,10 @@ struct filler {
     const struct eco_optimize_columns *c;
     const struct eco_physics *physics;
     struct knots k;
+    struct eco_energy_alone alone[ECO_OPTIMIZE_KNOTS]; /* of the card and engine asked last */
+    bool have_alone[ECO_OPTIMIZE_KNOTS];
+    const struct eco_optimize_card *alone_card;
+    enum eco_engine alone_engine;
     size_t n;
     bool want, want_money; /* energy and time are wanted together: each bounds the other */
 };
@@ -236,14 +240,33 @@ static double between(const struct knots *k, const struct series *y, size_t i, d
     return y->at[i] + t * (y->at[i + 1] - y->at[i]);
 }
 
-static void fill_base(const struct filler *f, size_t card, size_t arm, double batch, struct base *b)
+/* The single sequence's energy at each knot, once for all batches. */
+static void fill_alone(struct filler *f, size_t card, size_t arm, enum eco_engine engine)
+{
+    const struct eco_optimize_card *c = &f->s->cards[card];
+
+    if (f->alone_card == c && f->alone_engine == engine) {
+        return;
+    }
+    f->alone_card = c;
+    f->alone_engine = engine;
+    for (size_t i = 0; i < f->k.n; i++) {
+        struct eco_workload w = eco_optimize_workload(f->s, card, arm, 1, f->k.context[i]);
+        f->have_alone[i] = f->want && eco_energy_alone(f->physics, f->s->model, c->gpu, &w,
+                                                       &f->alone[i], NULL) == 0;
+    }
+}
+
+static void fill_base(struct filler *f, size_t card, size_t arm, double batch, struct base *b)
 {
     b->engine = engine_of(&f->s->arms[arm]);
+    fill_alone(f, card, arm, b->engine);
     for (size_t i = 0; i < f->k.n; i++) {
         struct eco_workload w = eco_optimize_workload(f->s, card, arm, batch, f->k.context[i]);
         struct eco_energy e;
-        bool ok = f->want && eco_energy_absolute(f->physics, f->s->model, f->s->cards[card].gpu, &w,
-                                                 &e, NULL) == 0;
+        bool ok =
+            f->have_alone[i] && eco_energy_batched(f->physics, f->s->model, f->s->cards[card].gpu,
+                                                   &w, &f->alone[i], &e, NULL) == 0;
         b->j_per_1k.at[i] = ok ? e.j_per_1k.median : NAN;
         b->sd.at[i] = ok ? e.sd_ln : NAN;
         b->prefill_j.at[i] = ok ? e.prefill_j_per_1k * w.prompt_tokens / 1000.0 : NAN;

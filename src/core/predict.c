@@ -108,7 +108,8 @@ static void find_levels(const struct eco_predictor *p, const struct eco_predict_
         .batch = q->batch != 0.0 ? q->batch : 1.0,
         .ln_bandwidth = bandwidth > 0.0 ? log(bandwidth / 1000.0) : 0.0,
     };
-    for (int i = 0; i < p->n_points; i++) {
+    bool card = q->gpu != NULL, model = q->model_id != NULL;
+    for (int i = 0; i < p->n_points && ((card && l->card < 0) || (model && l->model < 0)); i++) {
         if (l->card < 0 && p->card[i] == i && same_card(q, &p->points[i]))
             l->card = i;
         if (l->model < 0 && p->model[i] == i && q->model_id != NULL &&
@@ -293,7 +294,7 @@ int eco_predict_parts(const struct eco_predictor *p, const struct eco_predict_qu
     }
     find_levels(p, q, &l);
     shift = context_shift(q, q->params_total_b, l.batch);
-    eco_predict_scan_init(&scan, p, &l, q->known_session);
+    eco_predict_scan_init(&scan, p, &l, q->known_session, parts);
     answer_at(p, q, &l, &scan, &a.mu, &a.sd);
     set_band(a.mu, a.sd, &a.delta_pct);
     a.p_saves = eco_linalg_normal_cdf(-a.mu / a.sd);
@@ -330,7 +331,7 @@ int eco_predict_curve(const struct eco_predictor *p, const struct eco_predict_qu
     }
     find_levels(p, q, &l);
     offset = l.x - log(q->params_total_b / 3.0);
-    eco_predict_scan_init(&scan, p, &l, q->known_session);
+    eco_predict_scan_init(&scan, p, &l, q->known_session, ECO_PREDICT_CROSSOVER);
     for (int i = 0; i < n; i++) {
         double x[ECO_PX_COUNT], mu, variance, shift = context_shift(q, params_b[i], l.batch);
 
@@ -358,7 +359,7 @@ int eco_predict_contexts(const struct eco_predictor *p, const struct eco_predict
         return rc;
     if (!base) {
         find_levels(p, q, &l);
-        eco_predict_scan_init(&scan, p, &l, q->known_session);
+        eco_predict_scan_init(&scan, p, &l, q->known_session, 0);
     }
     for (int i = 0; i < n; i++) {
         double m = 0.0, s = 0.0;

@@ -53,25 +53,30 @@ static void add_pair(double c, int i, int j, struct eco_predict_gaussian *g)
     g->covariance[j][i] += c;
 }
 
-static void reduce(const struct eco_predictor *p, const struct effect *e, int n,
-                   struct eco_predict_scan *s)
+/* The Gaussian over the size's or the batch's bases; a coefficient of 0 adds nothing. */
+static void reduce(const struct eco_predictor *p, const struct effect *e, int n, bool batch,
+                   struct eco_predict_gaussian *g)
 {
-    memset(&s->size, 0, sizeof(s->size));
-    memset(&s->batch, 0, sizeof(s->batch));
-    s->size.n = ECO_PX_COUNT;
-    s->batch.n = ECO_PB_COUNT;
-    for (int i = 0; i < n; i++) {
-        add_effect(p, &e[i], e[i].by_size, e[i].x, &s->size);
-        add_effect(p, &e[i], e[i].by_batch, e[i].b, &s->batch);
-        for (int j = 0; e[i].column >= 0 && j < i; j++) {
-            double c;
+    const struct effect *seen[ECO_PREDICT_MAX_FEATURES];
+    int n_seen = 0;
 
-            if (e[j].column < 0)
-                continue;
-            c = covariance(p, e[i].column, e[j].column);
-            add_pair(c * e[i].by_size * e[j].by_size, e[i].x, e[j].x, &s->size);
-            add_pair(c * e[i].by_batch * e[j].by_batch, e[i].b, e[j].b, &s->batch);
+    memset(g, 0, sizeof(*g));
+    g->n = batch ? ECO_PB_COUNT : ECO_PX_COUNT;
+    for (int i = 0; i < n; i++) {
+        double by = batch ? e[i].by_batch : e[i].by_size;
+        int basis = batch ? e[i].b : e[i].x;
+
+        if (by == 0.0)
+            continue;
+        add_effect(p, &e[i], by, basis, g);
+        for (int j = 0; e[i].column >= 0 && j < n_seen; j++) {
+            double c = covariance(p, e[i].column, seen[j]->column) * by;
+
+            add_pair(c * (batch ? seen[j]->by_batch : seen[j]->by_size), basis,
+                     batch ? seen[j]->b : seen[j]->x, g);
         }
+        if (e[i].column >= 0)
+            seen[n_seen++] = &e[i];
     }
 }
 
@@ -98,12 +103,12 @@ static void forget_model(const struct eco_predictor *p, const struct effect *e, 
 }
 
 void eco_predict_scan_init(struct eco_predict_scan *s, const struct eco_predictor *p,
-                           const struct eco_predict_levels *l, bool known_session)
+                           const struct eco_predict_levels *l, bool known_session, unsigned parts)
 {
     struct eco_predict_feature f[ECO_PREDICT_MAX_FEATURES];
     struct effect e[ECO_PREDICT_MAX_FEATURES] = {0};
     double x[ECO_PX_COUNT], b[ECO_PB_COUNT];
-    int count = eco_predict_features(l, true, f), n = 0;
+    int count = eco_predict_features(l, parts & ECO_PREDICT_FLIP_BATCH, f), n = 0;
 
     eco_predict_size_bases(l->x, x);
     eco_predict_batch_bases(l->batch, b);
@@ -127,8 +132,11 @@ void eco_predict_scan_init(struct eco_predict_scan *s, const struct eco_predicto
         }
         n++;
     }
-    reduce(p, e, n, s);
-    forget_model(p, e, n, s);
+    reduce(p, e, n, false, &s->size);
+    if (parts & ECO_PREDICT_CROSSOVER)
+        forget_model(p, e, n, s);
+    if (parts & ECO_PREDICT_FLIP_BATCH)
+        reduce(p, e, n, true, &s->batch);
 }
 
 void eco_predict_scan_at(const struct eco_predict_gaussian *g, const double *b, double *mu,

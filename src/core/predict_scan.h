@@ -17,15 +17,16 @@ struct eco_predict_gaussian {
 
 struct eco_predict_scan {
     struct eco_predict_gaussian size;  /* over the size bases at the asked batch and model */
-    struct eco_predict_gaussian curve; /* the same for a model never seen */
-    struct eco_predict_gaussian batch; /* over the batch bases at the asked size */
+    struct eco_predict_gaussian curve; /* the same for a model never seen: for CROSSOVER only */
+    struct eco_predict_gaussian batch; /* over the batch bases at the asked size: for FLIP_BATCH */
     int n;                             /* effects of the question at its own size and batch */
     int column[ECO_PREDICT_MAX_FEATURES];
     double value[ECO_PREDICT_MAX_FEATURES];
 };
 
+/** `parts`: enum eco_predict_part, what will be asked of it beside the question's own point. */
 void eco_predict_scan_init(struct eco_predict_scan *s, const struct eco_predictor *p,
-                           const struct eco_predict_levels *l, bool known_session);
+                           const struct eco_predict_levels *l, bool known_session, unsigned parts);
 
 /** Location and variance (without measurement noise) at bases b[g->n]. */
 void eco_predict_scan_at(const struct eco_predict_gaussian *g, const double *b, double *mu,

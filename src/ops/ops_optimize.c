@@ -368,8 +368,8 @@ static int describe_front(struct eco_question *q, const struct search *s, size_t
                           struct eco_res_config *out, struct eco_err *err)
 {
     const struct eco_optimize_result *f = &s->found;
-    const struct eco_res_config *same = done->recommended && f->best == index ? done->recommended
-                                                                              : NULL;
+    const struct eco_res_config *same =
+        done->recommended && f->best == index ? done->recommended : NULL;
     for (size_t i = 0; !same && i < f->n_alternatives; i++) {
         same = f->alternative[i].index == index ? &alt[i] : NULL;
     }

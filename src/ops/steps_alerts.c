@@ -278,8 +278,8 @@ static bool one_turn(struct eco_question *q, size_t turn, struct eco_res_alert *
     there.risk = &risk;
     there.batch = turns[turn].batch1 ? 1 : q->batch;
     there.engine = turns[turn].batch1 ? q->engine : ECO_ENGINE_UNKNOWN;
-    if (eco_step_answer_parts(&there, p, ECO_PREDICT_CROSSOVER, &a, NULL) || eco_step_alerts(&there, &a, &found, &trap, NULL) ||
-        found.n == 0) {
+    if (eco_step_answer_parts(&there, p, ECO_PREDICT_CROSSOVER, &a, NULL) ||
+        eco_step_alerts(&there, &a, &found, &trap, NULL) || found.n == 0) {
         return false;
     }
     if (a.have_energy && eco_step_month_usd(&there, &a, &month_usd, NULL) == 0) {

@@ -384,6 +384,58 @@ static void test_writer(void **unused)
     eco_buf_done(&b);
 }
 
+/* Every byte at every place of a text: what needs an escape gets one, wherever it stands. */
+static void test_writer_every_byte(void **state)
+{
+    (void)state;
+    for (unsigned c = 1; c < 128; c++) {
+        for (size_t at = 0; at < 18; at++) {
+            char text[] = "abcdefghijklmnopqr";
+            struct eco_buf b = ECO_BUF_INIT;
+            struct eco_json_writer w;
+            struct eco_json_doc d;
+            text[at] = (char)c;
+            eco_jw_init(&w, &b, 0);
+            eco_jw_str(&w, text);
+            assert_int_equal(eco_json_parse(&d, eco_buf_str(&b), b.len, NULL), 0);
+            assert_string_equal(d.root->str, text);
+            bool plain = c >= 0x20 && c != '"' && c != '\\';
+            assert_true(plain == (b.len == sizeof text + 1));
+            eco_json_done(&d);
+            eco_buf_done(&b);
+        }
+    }
+}
+
+/* A name is written as a key is, compact or not, and a buffer's limit holds for it too. */
+static void test_writer_names(void **state)
+{
+    (void)state;
+    for (int indent = 0; indent <= 2; indent += 2) {
+        struct eco_buf key = ECO_BUF_INIT, name = ECO_BUF_INIT, small = {.limit = 9};
+        struct eco_json_writer k, n, l;
+        eco_jw_init(&k, &key, indent);
+        eco_jw_init(&n, &name, indent);
+        eco_jw_init(&l, &small, indent);
+        eco_jw_object(&k);
+        eco_jw_object(&n);
+        eco_jw_object(&l);
+        for (int i = 0; i < 3; i++) {
+            eco_jw_kv_i64(&k, "delta_pct", i);
+            eco_jw_name(&n, "delta_pct");
+            eco_jw_i64(&n, i);
+            eco_jw_name(&l, "delta_pct");
+        }
+        eco_jw_object_end(&k);
+        eco_jw_object_end(&n);
+        assert_string_equal(eco_buf_str(&name), eco_buf_str(&key));
+        assert_false(eco_buf_ok(&small));
+        eco_buf_done(&key);
+        eco_buf_done(&name);
+        eco_buf_done(&small);
+    }
+}
+
 static void test_writer_bad_text(void **unused)
 {
     struct eco_buf b = ECO_BUF_INIT;
@@ -433,12 +485,20 @@ static void test_round_trip(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),           cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_strings),          cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_prefixes),         cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_wide_objects),     cmocka_unit_test(test_very_wide),
-        cmocka_unit_test(test_get_and_pointers), cmocka_unit_test(test_writer),
-        cmocka_unit_test(test_writer_bad_text),  cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_wide_objects),
+        cmocka_unit_test(test_very_wide),
+        cmocka_unit_test(test_get_and_pointers),
+        cmocka_unit_test(test_writer),
+        cmocka_unit_test(test_writer_every_byte),
+        cmocka_unit_test(test_writer_names),
+        cmocka_unit_test(test_writer_bad_text),
+        cmocka_unit_test(test_round_trip),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

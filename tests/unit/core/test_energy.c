@@ -3,6 +3,7 @@
  * rows by an independent path (session and model effects as explicit unknowns), limits, units.
  */
 #include "base/csv.h"
+#include "core/latency.h"
 #include "eco_test.h"
 #include "physics_models.h"
 
@@ -374,6 +375,27 @@ static void test_refuses(void **state)
     assert_near(e.mu_ln, 42, 0);
 }
 
+/* The single sequence is the same whichever batch it was asked at. */
+static void test_alone_and_batched(void **state)
+{
+    (void)state;
+    struct eco_model m = model_7b();
+    struct eco_gpu g = gpu_4090();
+    for (int batch = 1; batch <= 256; batch *= 4) {
+        struct eco_workload one = work_of(ECO_PREC_NF4, ECO_ENGINE_VLLM, 1), w = one;
+        struct eco_energy_alone alone;
+        struct eco_energy direct, split;
+        w.batch = batch;
+        assert_int_equal(eco_energy_absolute(NULL, &m, &g, &w, &direct, NULL), 0);
+        assert_int_equal(eco_energy_alone(NULL, &m, &g, &one, &alone, NULL), 0);
+        assert_int_equal(eco_energy_batched(NULL, &m, &g, &w, &alone, &split, NULL), 0);
+        assert_memory_equal(&direct.j_per_1k, &split.j_per_1k, sizeof direct.j_per_1k);
+        assert_near(direct.sd_ln, split.sd_ln, 0);
+        assert_near(direct.prefill_j_per_1k, split.prefill_j_per_1k, 0);
+        assert_int_equal(direct.basis, split.basis);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_refit_agrees),
         cmocka_unit_test(test_leave_one_session_out),
         cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_alone_and_batched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

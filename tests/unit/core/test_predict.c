@@ -201,6 +201,35 @@ static void test_flip_batch(void **state)
     assert_near(one.flip_batch.median, eight.flip_batch.median, 0.0);
 }
 
+/* Any part asked for is the full answer's, bit for bit; what is not asked for is zero. */
+static void test_parts(void **state)
+{
+    struct world *w = *state;
+    static const struct eco_predict_anchor no_anchor;
+    static const struct eco_predict_crossing none;
+    const double batches[] = {1.0, 8.0};
+
+    for (unsigned parts = 0; parts <= ECO_PREDICT_ALL; parts++) {
+        struct eco_predict_query q = question(7.0);
+        struct eco_predict_answer all, some;
+        q.model_id = "m/7";
+        q.batch = batches[parts % 2];
+        assert_int_equal(eco_predict(&w->predictor, &q, &all, NULL), 0);
+        assert_int_equal(eco_predict_parts(&w->predictor, &q, parts, &some, NULL), 0);
+        assert_near(some.mu, all.mu, 0.0);
+        assert_near(some.sd, all.sd, 0.0);
+        assert_near(some.p_saves, all.p_saves, 0.0);
+        assert_memory_equal(&some.delta_pct, &all.delta_pct, sizeof all.delta_pct);
+        bool anchors = parts & ECO_PREDICT_ANCHORS;
+        assert_int_equal(some.n_anchors, anchors ? all.n_anchors : 0);
+        assert_memory_equal(some.anchors, anchors ? all.anchors : &no_anchor, sizeof no_anchor);
+        assert_memory_equal(&some.crossover, parts & ECO_PREDICT_CROSSOVER ? &all.crossover : &none,
+                            sizeof none);
+        assert_memory_equal(&some.flip_batch,
+                            parts & ECO_PREDICT_FLIP_BATCH ? &all.flip_batch : &none, sizeof none);
+    }
+}
+
 static void test_anchors(void **state)
 {
     struct world *w = *state;
@@ -433,6 +462,7 @@ int main(void)
         cmocka_unit_test(test_no_jump_at_a_pair),
         cmocka_unit_test(test_crossover),
         cmocka_unit_test(test_flip_batch),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_anchors),
         cmocka_unit_test(test_weights_are_derivatives),
         cmocka_unit_test(test_curve_is_the_answer),

@@ -86,6 +86,51 @@ static void test_row_access(void **state)
     }
 }
 
+static void check_brief(size_t i)
+{
+    struct eco_row r;
+    struct eco_row_brief b;
+
+    assert_true(eco_dataset_row(i, &r) && eco_dataset_row_brief(i, &b));
+    assert_ptr_equal(b.gpu, r.gpu);
+    assert_ptr_equal(b.model, r.model);
+    assert_int_equal(b.arch, r.arch);
+    assert_int_equal(b.batch, r.batch);
+    assert_int_equal(b.n_devices, r.n_devices);
+    assert_int_equal(b.boundary, r.boundary);
+    assert_int_equal(b.power_basis, r.power_basis);
+    assert_int_equal(b.excluded, r.excluded);
+    assert_memory_equal(&b.params_b, &r.params_b, sizeof(double)); /* NAN counts too */
+    assert_memory_equal(&b.power_w, &r.power_w, sizeof(double));
+    assert_memory_equal(&b.energy_gross_j_per_1k, &r.energy_gross_j_per_1k, sizeof(double));
+    assert_memory_equal(&b.ppl, &r.ppl, sizeof(double));
+    assert_memory_equal(&b.ppl_baseline, &r.ppl_baseline, sizeof(double));
+}
+
+/* The lists of all precisions together are the table, each in its order. */
+static void test_rows_of_a_precision(void **state)
+{
+    size_t all = 0, n;
+    struct eco_row_brief b;
+
+    (void)state;
+    for (int p = ECO_PREC_NONE; p < ECO_PREC_COUNT; p++) {
+        const uint16_t *rows = eco_dataset_rows_of((enum eco_precision)p, &n);
+        for (size_t i = 0; i < n; i++) {
+            struct eco_row r;
+            assert_true(eco_dataset_row(rows[i], &r));
+            assert_int_equal(r.precision, p);
+            assert_true(i == 0 || rows[i - 1] < rows[i]);
+            check_brief(rows[i]);
+        }
+        all += n;
+    }
+    assert_int_equal(all, eco_dataset_row_count());
+    assert_null(eco_dataset_rows_of(ECO_PREC_COUNT, &n));
+    assert_int_equal(n, 0);
+    assert_false(eco_dataset_row_brief(eco_dataset_row_count(), &b));
+}
+
 /* E = P/T on the basis the row names, for every A-C row that prints all three. */
 static void test_energy_is_power_over_throughput(void **state)
 {
@@ -457,6 +502,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_row_access),
+        cmocka_unit_test(test_rows_of_a_precision),
         cmocka_unit_test(test_energy_is_power_over_throughput),
         cmocka_unit_test(test_gross_pairs),
         cmocka_unit_test(test_baselines),
