@@ -207,6 +207,7 @@ int main(int argc, char **argv)
     end_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL); /* before any thread: the main one waits for them */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file over its limit is an error of that write */
     eco_arena_init(&arena, 0);
     int rc = read_words(op, argc, argv, &args, &arena, &err);
     rc = rc ? rc : run(&args, &arena, &err);

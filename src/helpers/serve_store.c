@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#define BUSY_MS 2000 /* a thread that waits for another process answers nobody else */
+
 static const char *kept(struct eco_ctx *ctx, const char *s)
 {
     return s && s[0] ? eco_arena_strdup(ctx->arena, s, strlen(s)) : NULL;
@@ -120,13 +122,18 @@ static int moderate(void *to, const struct eco_args_moderations *a, struct eco_e
     return eco_store_moderate(to, a->id, state, reason, err);
 }
 
+static int ready(void *to, struct eco_err *err)
+{
+    return eco_store_ready(to, err);
+}
+
 int serve_store_open(const struct eco_args_serve *a, struct eco_server_store *out,
                      struct eco_err *err)
 {
     struct eco_store *s = NULL;
-    int rc = eco_store_port_open(a->store, a->auto_accept, &s, err);
+    int rc = eco_store_port_open(a->store, a->auto_accept, BUSY_MS, &s, err);
     if (rc == 0) {
-        *out = (struct eco_server_store){s, list, export_all, submit, withdraw, moderate};
+        *out = (struct eco_server_store){s, list, export_all, submit, withdraw, moderate, ready};
     }
     return rc;
 }

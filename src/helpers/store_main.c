@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     struct eco_err err = {0};
     if (argc < 3)
         return wrong_usage();
-    if (eco_store_port_open(argv[1], false, &s, &err) != 0)
+    if (eco_store_port_open(argv[1], false, 0, &s, &err) != 0)
         return fail(&err);
     int rc = act(s, argc, argv, &err);
     eco_store_close(s);

@@ -37,10 +37,11 @@ void eco_store_port_options(const char *url, bool auto_accept, struct eco_store_
                                       .auto_accept = auto_accept};
 }
 
-int eco_store_port_open(const char *url, bool auto_accept, struct eco_store **out,
+int eco_store_port_open(const char *url, bool auto_accept, int busy_ms, struct eco_store **out,
                         struct eco_err *err)
 {
     struct eco_store_options o;
     eco_store_port_options(url, auto_accept, &o);
+    o.busy_ms = busy_ms;
     return eco_store_open(&o, out, err);
 }

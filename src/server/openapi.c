@@ -48,7 +48,7 @@ static void ref_item(struct eco_json_writer *w, const char *name, const char *su
     X(TooManyRequests, 429, "too many requests of this client")                                    \
     X(HeadersTooLarge, 431, "the headers are larger than 16384 bytes")                             \
     X(Internal, 500, "a fault of the server")                                                      \
-    X(Unavailable, 503, "the store cannot be reached now")                                         \
+    X(Unavailable, 503, "the store is damaged, locked, full, read-only or out of reach")           \
     X(Unsupported, 501, "known, but there are no data for it or it is not built in")
 
 static const struct {
@@ -348,6 +348,13 @@ static const char own_paths[] =
     "\"additionalProperties\":false,\"properties\":{\"status\":{\"const\":\"ok\"},"
     "\"version\":{\"type\":\"string\"},\"data_sha256\":{\"type\":\"string\","
     "\"pattern\":\"^[0-9a-f]{64}$\"}}}}}},"
+    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}},"
+    "\"/healthz/ready\":{\"get\":{\"operationId\":\"ready\",\"summary\":\"could it answer "
+    "everything, the store included?\",\"responses\":{\"200\":{\"description\":\"it could\","
+    "\"content\":{\"application/json\":{\"schema\":{\"type\":\"object\",\"required\":[\"status\","
+    "\"store\"],\"additionalProperties\":false,\"properties\":{\"status\":{\"const\":\"ok\"},"
+    "\"store\":{\"enum\":[\"ok\",\"none\"]}}}}}},"
+    "\"503\":{\"$ref\":\"#/components/responses/Unavailable\"},"
     "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}},"
     "\"/metrics\":{\"get\":{\"operationId\":\"metrics\",\"summary\":\"counters for Prometheus\","
     "\"responses\":{\"200\":{\"description\":\"text format 0.0.4\",\"content\":{\"text/plain\":"

@@ -7,6 +7,7 @@
 static const struct eco_route own[] = {
     {.path = "/openapi.json", .kind = ECO_ROUTE_OPENAPI, .get = true},
     {.path = "/healthz", .kind = ECO_ROUTE_HEALTH, .get = true},
+    {.path = "/healthz/ready", .kind = ECO_ROUTE_READY, .get = true, .counted = true},
     {.path = "/metrics", .kind = ECO_ROUTE_METRICS, .get = true},
     {.path = "/mcp",
      .kind = ECO_ROUTE_MCP,

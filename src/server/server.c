@@ -358,6 +358,26 @@ static void health(struct eco_server *s, struct eco_server_worker *w, struct eco
     eco_reply_body(w, r);
 }
 
+/* Whether everything can be answered; what is in the way of the store is said. */
+static void ready(struct eco_server *s, struct eco_server_worker *w, struct eco_http_reply *r)
+{
+    struct eco_json_writer jw;
+    struct eco_err err = {0};
+    if (s->o.store && s->o.store->ready(s->o.store->to, &err)) {
+        eco_reply_error(w, 503, &err, r);
+        return;
+    }
+    eco_reply_start(r, 200, "application/json; charset=utf-8");
+    eco_http_add(r, "Cache-Control", "no-store");
+    eco_jw_init(&jw, &w->out, 0);
+    eco_jw_object(&jw);
+    eco_jw_kv_str(&jw, "status", "ok");
+    eco_jw_kv_str(&jw, "store", s->o.store ? "ok" : "none");
+    eco_jw_object_end(&jw);
+    eco_buf_putc(&w->out, '\n');
+    eco_reply_body(w, r);
+}
+
 static void metrics(struct eco_server *s, struct eco_server_worker *w, struct eco_http_reply *r)
 {
     eco_reply_start(r, 200, "text/plain; version=0.0.4; charset=utf-8");
@@ -388,6 +408,9 @@ void eco_server_handle(struct eco_server *s, struct eco_server_worker *w,
         break;
     case ECO_ROUTE_HEALTH:
         health(s, w, r);
+        break;
+    case ECO_ROUTE_READY:
+        ready(s, w, r);
         break;
     case ECO_ROUTE_METRICS:
         metrics(s, w, r);

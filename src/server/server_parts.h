@@ -18,6 +18,7 @@ enum eco_route_kind {
     ECO_ROUTE_OP,
     ECO_ROUTE_OPENAPI,
     ECO_ROUTE_HEALTH,
+    ECO_ROUTE_READY,
     ECO_ROUTE_METRICS,
     ECO_ROUTE_MCP
 };
@@ -195,7 +196,8 @@ bool eco_store_is_owner(const struct eco_server *s, const struct eco_http_reques
 bool eco_store_asked(const struct eco_http_request *q, const struct eco_json *body);
 /** The body is an energy.json itself, not an object of parameters. */
 bool eco_is_raw_report(const struct eco_json *body);
-/** The status of an error that is not as usual: a damaged store is no fault of the request. */
+/** The status of an error that is not as usual: a store that is damaged, locked, full, read-only or
+ * gone is no fault of the request, and not of this program: 503. Else 0. */
 int eco_store_status(const struct eco_err *err);
 /** True: the arguments ask for every row, and `r` is the answer. */
 bool eco_store_export_answer(struct eco_server *s, struct eco_server_worker *w,

@@ -103,7 +103,9 @@ bool eco_store_may(struct eco_server *s, struct eco_server_worker *w, const stru
 
 int eco_store_status(const struct eco_err *err)
 {
-    return err->code == ECO_E_CONTENT && strcmp(err->arg, "store") == 0 ? 500 : 0;
+    bool fault = err->code == ECO_E_CONTENT || err->code == ECO_E_IO || err->code == ECO_E_DEVICE ||
+                 err->code == ECO_E_PERMISSION || err->code == ECO_E_INTERNAL;
+    return fault && strcmp(err->arg, "store") == 0 ? 503 : 0;
 }
 
 bool eco_store_export_answer(struct eco_server *s, struct eco_server_worker *w,

@@ -54,6 +54,7 @@ struct eco_server_store {
                   struct eco_res_receipt *out, struct eco_err *err);
     int (*withdraw)(void *to, const struct eco_args_withdrawals *a, struct eco_err *err);
     int (*moderate)(void *to, const struct eco_args_moderations *a, struct eco_err *err);
+    int (*ready)(void *to, struct eco_err *err); /* could a report be taken now? */
 };
 
 /* The context of a request; operations of the store find it behind the plain one. */

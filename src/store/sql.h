@@ -40,6 +40,7 @@ struct store_sql_class {
     int (*run)(struct store_sql *db, const char *sql, const struct store_value *args, size_t n,
                struct eco_arena *arena, struct store_rows *rows, struct eco_err *err);
     int (*check)(struct store_sql *db, bool quick, struct eco_err *err); /* is every page whole? */
+    int (*ready)(struct store_sql *db, struct eco_err *err); /* could something be written now? */
     void (*close)(struct store_sql *db);
 };
 

@@ -21,6 +21,7 @@
 struct postgres {
     struct store_sql base;
     PGconn *db;
+    int busy_ms;
 };
 
 /* The first line of the server's message, without its end. */
@@ -42,7 +43,8 @@ static int code_of(const PGresult *result)
         return ECO_E_IO;
     if (strncmp(state, "XX", 2) == 0)
         return ECO_E_CONTENT;
-    if (strncmp(state, "42501", 5) == 0 || strncmp(state, "28", 2) == 0)
+    if (strncmp(state, "42501", 5) == 0 || strncmp(state, "25006", 5) == 0 ||
+        strncmp(state, "28", 2) == 0)
         return ECO_E_PERMISSION;
     return strncmp(state, "08", 2) == 0 || strncmp(state, "57", 2) == 0 ||
                    strncmp(state, "55", 2) == 0
@@ -81,6 +83,30 @@ static bool take(const PGresult *result, struct eco_arena *arena, struct store_r
     return true;
 }
 
+/* How every connection is set up, the first and one after a restart of the server. */
+static int set_up(struct postgres *p, struct eco_err *err)
+{
+    char timeout[64];
+    const char *const commands[] = {timeout, "SET synchronous_commit = on",
+                                    "SET client_encoding = 'UTF8'"};
+    snprintf(timeout, sizeof(timeout), "SET lock_timeout = %d", p->busy_ms);
+    int rc =
+        PQstatus(p->db) == CONNECTION_OK ? 0 : failed(PQerrorMessage(p->db), ECO_E_DEVICE, err);
+    for (size_t i = 0; rc == 0 && i < sizeof(commands) / sizeof(commands[0]); i++) {
+        PGresult *result = PQexec(p->db, commands[i]);
+        if (PQresultStatus(result) != PGRES_COMMAND_OK)
+            rc = failed(PQresultErrorMessage(result), code_of(result), err);
+        PQclear(result);
+    }
+    return rc;
+}
+
+static int reconnect(struct postgres *p, struct eco_err *err)
+{
+    PQreset(p->db);
+    return set_up(p, err);
+}
+
 static int run(struct store_sql *db, const char *sql, const struct store_value *args, size_t n,
                struct eco_arena *arena, struct store_rows *rows, struct eco_err *err)
 {
@@ -95,20 +121,25 @@ static int run(struct store_sql *db, const char *sql, const struct store_value *
         else if (v->type == STORE_REAL)
             eco_num_format(v->d, number[i]);
     }
-    PGresult *result =
-        PQexecParams(p->db, sql, n < MAX_ARGS ? (int)n : MAX_ARGS, NULL, text, NULL, NULL, 0);
+    int rc = PQstatus(p->db) == CONNECTION_OK ? 0 : reconnect(p, err);
+    if (rc != 0)
+        return rc;
+    /* Outside a transaction a question, or the begin of one, may be asked again. */
+    bool again = PQtransactionStatus(p->db) == PQTRANS_IDLE &&
+                 (strncmp(sql, "BEGIN", 5) == 0 || strncmp(sql, "SELECT", 6) == 0);
+    int count = n < MAX_ARGS ? (int)n : MAX_ARGS;
+    PGresult *result = PQexecParams(p->db, sql, count, NULL, text, NULL, NULL, 0);
+    if (again && PQstatus(p->db) == CONNECTION_BAD && reconnect(p, NULL) == 0) {
+        PQclear(result);
+        result = PQexecParams(p->db, sql, count, NULL, text, NULL, NULL, 0);
+    }
     ExecStatusType status = PQresultStatus(result);
-    int rc = 0;
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
         rc = failed(PQresultErrorMessage(result), code_of(result), err);
     else if (rows && !take(result, arena, rows))
         rc = eco_err_set(err, ECO_E_NO_MEMORY, "store", "out of memory");
     PQclear(result);
-    /* the next call finds a fresh connection; this one's outcome is not known, so it is not
-     * repeated */
-    if (rc != 0 && PQstatus(p->db) == CONNECTION_BAD)
-        PQreset(p->db);
-    return rc;
+    return rc; /* where the connection broke the outcome is not known: it is not repeated */
 }
 
 /* The server keeps its pages whole; what it stores of ours the store itself compares by hash. */
@@ -116,6 +147,21 @@ static int check(struct store_sql *db, bool quick, struct eco_err *err)
 {
     (void)quick;
     return run(db, "SELECT 1", NULL, 0, NULL, NULL, err);
+}
+
+/* A server in recovery answers, and takes nothing. */
+static int ready(struct store_sql *db, struct eco_err *err)
+{
+    static const char sql[] = "SELECT current_setting('transaction_read_only'), count(*) "
+                              "FROM eco_schema";
+    struct eco_arena arena;
+    struct store_rows rows = {0};
+    eco_arena_init(&arena, 0);
+    int rc = run(db, sql, NULL, 0, &arena, &rows, err);
+    if (rc == 0 && rows.count && strcmp(eco_sql_as_text(eco_sql_cell(&rows, 0, 0)), "off") != 0)
+        rc = eco_err_set(err, ECO_E_PERMISSION, "store", "postgresql: the server is read-only");
+    eco_arena_done(&arena);
+    return rc;
 }
 
 static void close_db(struct store_sql *db)
@@ -134,23 +180,21 @@ static void no_notice(void *arg, const char *message)
 static const struct store_sql_class class = {"postgresql", "BIGSERIAL PRIMARY KEY",
                                              "BEGIN",      "SELECT pg_advisory_xact_lock(7305813)",
                                              run,          check,
-                                             close_db};
+                                             ready,        close_db};
 
 int eco_sql_open_postgres(const char *url, int busy_ms, struct store_sql **out, struct eco_err *err)
 {
-    char timeout[64];
+    /* a host that does not answer must not hold everybody: the address may say otherwise */
+    static const char *const names[] = {"connect_timeout", "dbname", NULL};
+    const char *const values[] = {"5", url, NULL};
     struct postgres *p = calloc(1, sizeof(*p));
     if (!p)
         return eco_err_set(err, ECO_E_NO_MEMORY, "store", "out of memory");
     p->base.class = &class;
-    p->db = PQconnectdb(url);
-    int rc =
-        PQstatus(p->db) == CONNECTION_OK ? 0 : failed(PQerrorMessage(p->db), ECO_E_DEVICE, err);
+    p->busy_ms = busy_ms;
+    p->db = PQconnectdbParams(names, values, 1);
     PQsetNoticeProcessor(p->db, no_notice, NULL);
-    snprintf(timeout, sizeof(timeout), "SET lock_timeout = %d", busy_ms);
-    rc = rc ? rc : run(&p->base, timeout, NULL, 0, NULL, NULL, err);
-    rc = rc ? rc : run(&p->base, "SET synchronous_commit = on", NULL, 0, NULL, NULL, err);
-    rc = rc ? rc : run(&p->base, "SET client_encoding = 'UTF8'", NULL, 0, NULL, NULL, err);
+    int rc = set_up(p, err);
     if (rc != 0) {
         close_db(&p->base);
         return rc;

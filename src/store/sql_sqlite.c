@@ -5,21 +5,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#define ROOM_BYTES ((size_t)1 << 20) /* below this a report and its log may not fit */
 
 struct sqlite {
     struct store_sql base;
     sqlite3 *db;
     int busy_ms;
-    char path[256]; /* for messages */
+    char path[256];   /* for messages */
+    char damage[100]; /* "", or what was found: from then on nothing is taken or read */
+    bool is_file;     /* there was one at `path` when it was opened: this one */
+    dev_t device;
+    ino_t inode;
 };
 
 /* What went wrong, by kind: a damaged file is named, a full disk is no fault of the report. */
-static int failed(const struct sqlite *s, int code, struct eco_err *err)
+static int failed(struct sqlite *s, int code, struct eco_err *err)
 {
     const char *what = s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code);
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+        snprintf(s->damage, sizeof(s->damage), "%.90s", what);
         return eco_err_set(err, ECO_E_CONTENT, "store", "the store '%.120s' is damaged: %.100s",
                            s->path, what);
     case SQLITE_BUSY:
@@ -37,6 +46,17 @@ static int failed(const struct sqlite *s, int code, struct eco_err *err)
     default:
         return eco_err_set(err, ECO_E_IO, "store", "the store '%.120s': %.100s", s->path, what);
     }
+}
+
+/* A file that was removed or replaced would take reports into nowhere: the open one has no name. */
+static int still_there(const struct sqlite *s, struct eco_err *err)
+{
+    struct stat now;
+    if (!s->is_file ||
+        (stat(s->path, &now) == 0 && now.st_dev == s->device && now.st_ino == s->inode))
+        return 0;
+    return eco_err_set(err, ECO_E_IO, "store",
+                       "the store '%.120s' was removed or replaced: restart the server", s->path);
 }
 
 static int bind(sqlite3_stmt *statement, int at, const struct store_value *v)
@@ -82,6 +102,11 @@ static int run(struct store_sql *db, const char *sql, const struct store_value *
     struct sqlite *s = (struct sqlite *)db;
     sqlite3_stmt *statement = NULL;
     bool memory = true;
+    if (still_there(s, err) != 0)
+        return ECO_E_IO;
+    if (s->damage[0] && strcmp(sql, "ROLLBACK") != 0)
+        return eco_err_set(err, ECO_E_CONTENT, "store", "the store '%.120s' is damaged: %.100s",
+                           s->path, s->damage);
     int code = sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL);
     for (size_t i = 0; code == SQLITE_OK && i < n; i++)
         code = bind(statement, (int)i + 1, &args[i]);
@@ -116,6 +141,25 @@ static int check(struct store_sql *db, bool quick, struct eco_err *err)
     return rc;
 }
 
+/* The lock that a writer needs, and a disk that takes pages. */
+static int ready(struct store_sql *db, struct eco_err *err)
+{
+    struct sqlite *s = (struct sqlite *)db;
+    struct statvfs disk;
+    int rc = still_there(s, err);
+    if (rc == 0 && s->is_file && statvfs(s->path, &disk) == 0) {
+        if (disk.f_flag & ST_RDONLY)
+            return eco_err_set(err, ECO_E_PERMISSION, "store",
+                               "the store '%.120s' is on a file system that is read-only", s->path);
+        if (disk.f_bavail < ROOM_BYTES / disk.f_frsize)
+            return eco_err_set(err, ECO_E_IO, "store", "the disk of the store '%.120s' is full",
+                               s->path);
+    }
+    rc = rc ? rc : run(db, "SELECT count(*) FROM eco_schema", NULL, 0, NULL, NULL, err);
+    rc = rc ? rc : run(db, "BEGIN IMMEDIATE", NULL, 0, NULL, NULL, err);
+    return rc ? rc : run(db, "ROLLBACK", NULL, 0, NULL, NULL, err);
+}
+
 static void close_db(struct store_sql *db)
 {
     struct sqlite *s = (struct sqlite *)db;
@@ -124,7 +168,8 @@ static void close_db(struct store_sql *db)
 }
 
 static const struct store_sql_class class = {
-    "sqlite", "INTEGER PRIMARY KEY AUTOINCREMENT", "BEGIN IMMEDIATE", "", run, check, close_db};
+    "sqlite", "INTEGER PRIMARY KEY AUTOINCREMENT", "BEGIN IMMEDIATE", "", run, check, ready,
+    close_db};
 
 int eco_sql_open_sqlite(const char *path, int busy_ms, struct store_sql **out, struct eco_err *err)
 {
@@ -143,6 +188,10 @@ int eco_sql_open_sqlite(const char *path, int busy_ms, struct store_sql **out, s
         rc = failed(s, code, err);
     if (rc == 0)
         sqlite3_busy_timeout(s->db, busy_ms);
+    struct stat file;
+    s->is_file = rc == 0 && stat(path, &file) == 0 && S_ISREG(file.st_mode);
+    s->device = s->is_file ? file.st_dev : 0;
+    s->inode = s->is_file ? file.st_ino : 0;
     for (size_t i = 0; rc == 0 && i < sizeof(setup) / sizeof(setup[0]); i++)
         rc = run(&s->base, setup[i], NULL, 0, NULL, NULL, err);
     if (rc != 0) {

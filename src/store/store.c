@@ -156,6 +156,14 @@ void eco_store_close(struct eco_store *s)
     free(s);
 }
 
+int eco_store_ready(struct eco_store *s, struct eco_err *err)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = s->db->class->ready(s->db, err);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
 const char *eco_store_backend(const struct eco_store *s)
 {
     return s->db->class->name;

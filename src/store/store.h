@@ -63,6 +63,8 @@ struct eco_store;
 int eco_store_open(const struct eco_store_options *o, struct eco_store **out, struct eco_err *err);
 void eco_store_close(struct eco_store *s);                /* accepts NULL */
 const char *eco_store_backend(const struct eco_store *s); /* "sqlite", "postgresql" */
+/** Could a report be taken now? Errors have the arg "store" and say what is in the way. */
+int eco_store_ready(struct eco_store *s, struct eco_err *err);
 /** Reads every page and index. ECO_E_CONTENT names the file and the first fault. */
 int eco_store_check(struct eco_store *s, struct eco_err *err);
 

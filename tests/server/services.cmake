@@ -11,8 +11,12 @@ if(TARGET ecocompute)
   add_test(NAME server/store_api_postgresql
            COMMAND ${here}/../unit/store/postgres.sh ${python} ${here}/store_api.py --program
                    $<TARGET_FILE:ecocompute>)
-  set_tests_properties(server/store_api_postgresql PROPERTIES LABELS cli TIMEOUT 300
-                       SKIP_RETURN_CODE 77)
+  eco_service_test(server/store_faults ${here}/store_faults.py)
+  add_test(NAME server/store_faults_postgresql
+           COMMAND ${here}/../unit/store/postgres.sh ${python} ${here}/store_faults.py --program
+                   $<TARGET_FILE:ecocompute>)
+  set_tests_properties(server/store_api_postgresql server/store_faults_postgresql
+                       PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
   set(fake)
   if(NOT ECO_SANITIZE) # the fake driver would need the sanitizer too
     set(fake --nvml $<TARGET_FILE:fake_nvml>)

@@ -31,9 +31,14 @@ cd "$dir"
 $as "$found/initdb" -D "$dir/data" -U eco -A trust -E UTF8 --locale=C --no-sync >"$dir.log" 2>&1 ||
     { cat "$dir.log"; rm -f "$dir.log"; exit 1; }
 rm -f "$dir.log"
-$as "$found/pg_ctl" -D "$dir/data" -w -l "$dir/data/log" start >/dev/null \
-    -o "-k $dir -c listen_addresses='' -c fsync=off -c max_connections=40" ||
-    { cat "$dir/data/log"; exit 1; }
+cat >>"$dir/data/postgresql.conf" <<EOF
+unix_socket_directories = '$dir'
+listen_addresses = ''
+fsync = off
+max_connections = 40
+EOF
+control="$as $found/pg_ctl -D $dir/data -w -l $dir/data/log"
+$control start >/dev/null || { cat "$dir/data/log"; exit 1; }
 socket=$(printf %s "$dir" | sed 's,/,%2F,g')
 ECO_STORE_ADMIN="$found/psql -h $dir -U eco -d postgres -qc" \
-    ECO_STORE_URL="postgresql://eco@$socket/" "$program" "$@"
+    ECO_STORE_CONTROL="$control" ECO_STORE_URL="postgresql://eco@$socket/" "$program" "$@"
