@@ -214,12 +214,25 @@ static void result_response(const struct eco_op *op, const struct eco_route *r,
     eco_jw_object_end(w);
 }
 
+static bool is_store_op(const struct eco_op *op)
+{
+    bool found = false;
+    for (size_t i = 0; i < ECO_STORE_OPS; i++) {
+        found = found || op == &eco_store_ops[i];
+    }
+    return found;
+}
+
 static void method_head(const struct eco_op *op, const char *method, struct eco_json_writer *w)
 {
     char id[64];
     key_object(w, strcmp(method, "get") == 0 ? "get" : "post");
     snprintf(id, sizeof id, "%s_%s", method, op->name);
     eco_jw_kv_str(w, "operationId", id);
+    eco_jw_key(w, "tags");
+    eco_jw_array(w);
+    eco_jw_str(w, is_store_op(op) ? "store" : "operations");
+    eco_jw_array_end(w);
     eco_jw_kv_str(w, "summary", op->summary);
     eco_jw_kv_str(w, "description", op->about);
 }
@@ -335,39 +348,236 @@ static void op_path(const struct eco_server *s, const struct eco_route *r, struc
 
 /* ---- the document -------------------------------------------------------------------------- */
 
+/* Clients of revision 2025-03-26 may send several messages at once. */
+#define ONE_OR_BATCH                                                                               \
+    "{\"anyOf\":[{\"type\":\"object\"},{\"type\":\"array\",\"items\":{\"type\":\"object\"}}]}"
+#define CLIENT_ERRORS "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}"
+#define OWN(id, line, about)                                                                       \
+    "\"operationId\":\"" id "\",\"tags\":[\"service\"],\"summary\":\"" line                        \
+    "\",\"description\":\"" about "\","
+
 /* The server's own places, in OpenAPI's words. */
 static const char own_paths[] =
-    "\"/openapi.json\":{\"get\":{\"operationId\":\"openapi\",\"summary\":\"this document\","
-    "\"responses\":{\"200\":{\"description\":\"OpenAPI 3.1\",\"content\":{\"application/json\":"
-    "{\"schema\":{\"type\":\"object\",\"required\":[\"openapi\",\"info\",\"paths\"]}}}},\"304\":"
-    "{\"description\":\"the client has it already\"},"
-    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}},"
-    "\"/healthz\":{\"get\":{\"operationId\":\"health\",\"summary\":\"is the server up?\","
-    "\"responses\":{\"200\":{\"description\":\"it is\",\"content\":{\"application/json\":"
-    "{\"schema\":{\"type\":\"object\",\"required\":[\"status\",\"version\",\"data_sha256\"],"
-    "\"additionalProperties\":false,\"properties\":{\"status\":{\"const\":\"ok\"},"
-    "\"version\":{\"type\":\"string\"},\"data_sha256\":{\"type\":\"string\","
-    "\"pattern\":\"^[0-9a-f]{64}$\"}}}}}},"
-    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}},"
-    "\"/healthz/ready\":{\"get\":{\"operationId\":\"ready\",\"summary\":\"could it answer "
-    "everything, the store included?\",\"responses\":{\"200\":{\"description\":\"it could\","
-    "\"content\":{\"application/json\":{\"schema\":{\"type\":\"object\",\"required\":[\"status\","
-    "\"store\"],\"additionalProperties\":false,\"properties\":{\"status\":{\"const\":\"ok\"},"
-    "\"store\":{\"enum\":[\"ok\",\"none\"]}}}}}},"
-    "\"503\":{\"$ref\":\"#/components/responses/Unavailable\"},"
-    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}},"
-    "\"/metrics\":{\"get\":{\"operationId\":\"metrics\",\"summary\":\"counters for Prometheus\","
-    "\"responses\":{\"200\":{\"description\":\"text format 0.0.4\",\"content\":{\"text/plain\":"
-    "{\"schema\":{\"type\":\"string\"}}}},"
-    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}},"
-    "\"/mcp\":{\"post\":{\"operationId\":\"mcp\",\"summary\":\"Model Context Protocol, Streamable "
-    "HTTP\",\"requestBody\":{\"required\":true,\"content\":{\"application/json\":{\"schema\":"
-    "{\"type\":[\"object\",\"array\"]}}}},\"responses\":{\"200\":{\"description\":\"a JSON-RPC "
-    "reply\",\"content\":{\"application/json\":{\"schema\":{\"type\":[\"object\",\"array\"]}}}},"
-    "\"202\":{\"description\":\"a notification was taken\"},"
-    "\"400\":{\"description\":\"not JSON-RPC, or an unknown protocol version\",\"content\":"
-    "{\"application/json\":{\"schema\":{\"type\":\"object\"}}}},"
-    "\"4XX\":{\"$ref\":\"#/components/responses/BadRequest\"}}}}";
+    "\"/openapi.json\":{\"get\":{" OWN(
+        "openapi", "this document",
+        "Written from the same table.") "\"responses\":{\"200\":{\"description\":\"OpenAPI "
+                                        "3.1\",\"content\":{\"application/json\":"
+                                        "{\"schema\":{\"type\":\"object\",\"required\":["
+                                        "\"openapi\",\"info\",\"paths\"]}}}},\"304\":"
+                                        "{\"description\":\"the client has it "
+                                        "already\"}," CLIENT_ERRORS "}}},"
+                                        "\"/healthz\":{\"get\":{" OWN(
+                                            "health", "is the server up?",
+                                            "Asks nothing but the process.") "\"responses\":{"
+                                                                             "\"200\":{"
+                                                                             "\"description\":\"it "
+                                                                             "is\",\"content\":{"
+                                                                             "\"application/json\":"
+                                                                             "{\"schema\":{"
+                                                                             "\"type\":\"object\","
+                                                                             "\"required\":["
+                                                                             "\"status\","
+                                                                             "\"version\",\"data_"
+                                                                             "sha256\"],"
+                                                                             "\"additionalPropertie"
+                                                                             "s\":false,"
+                                                                             "\"properties\":{"
+                                                                             "\"status\":{"
+                                                                             "\"const\":\"ok\"},"
+                                                                             "\"version\":{"
+                                                                             "\"type\":\"string\"},"
+                                                                             "\"data_sha256\":{"
+                                                                             "\"type\":\"string\","
+                                                                             "\"pattern\":\"^[0-9a-"
+                                                                             "f]{64}$\"}}}}}}"
+                                                                             "," CLIENT_ERRORS
+                                                                             "}}},"
+                                                                             "\"/healthz/"
+                                                                             "ready\":{\"get\":"
+                                                                             "{" OWN(
+                                                                                 "ready",
+                                                                                 "could it answer "
+                                                                                 "everything?",
+                                                                                 "The store, where "
+                                                                                 "there is one, "
+                                                                                 "must take "
+                                                                                 "reports.") "\"res"
+                                                                                             "ponse"
+                                                                                             "s\":{"
+                                                                                             "\"200"
+                                                                                             "\":{"
+                                                                                             "\"des"
+                                                                                             "cript"
+                                                                                             "ion\""
+                                                                                             ":\"it"
+                                                                                             " coul"
+                                                                                             "d\","
+                                                                                             "\"con"
+                                                                                             "tent"
+                                                                                             "\":{"
+                                                                                             "\"app"
+                                                                                             "licat"
+                                                                                             "ion/"
+                                                                                             "json"
+                                                                                             "\":{"
+                                                                                             "\"sch"
+                                                                                             "ema\""
+                                                                                             ":{"
+                                                                                             "\"typ"
+                                                                                             "e\":"
+                                                                                             "\"obj"
+                                                                                             "ect\""
+                                                                                             ",\"re"
+                                                                                             "quire"
+                                                                                             "d\":["
+                                                                                             "\"sta"
+                                                                                             "tus\""
+                                                                                             ","
+                                                                                             "\"sto"
+                                                                                             "re\"]"
+                                                                                             ",\"ad"
+                                                                                             "ditio"
+                                                                                             "nalPr"
+                                                                                             "opert"
+                                                                                             "ies\""
+                                                                                             ":fals"
+                                                                                             "e,"
+                                                                                             "\"pro"
+                                                                                             "perti"
+                                                                                             "es\":"
+                                                                                             "{\"st"
+                                                                                             "atus"
+                                                                                             "\":{"
+                                                                                             "\"con"
+                                                                                             "st\":"
+                                                                                             "\"ok"
+                                                                                             "\"},"
+                                                                                             "\"sto"
+                                                                                             "re\":"
+                                                                                             "{\"en"
+                                                                                             "um\":"
+                                                                                             "[\"ok"
+                                                                                             "\","
+                                                                                             "\"non"
+                                                                                             "e\"]}"
+                                                                                             "}}}}}"
+                                                                                             ","
+                                                                                             "\"503"
+                                                                                             "\":{"
+                                                                                             "\"$"
+                                                                                             "ref\""
+                                                                                             ":\"#/"
+                                                                                             "compo"
+                                                                                             "nents"
+                                                                                             "/resp"
+                                                                                             "onses"
+                                                                                             "/Unav"
+                                                                                             "ailab"
+                                                                                             "le\"}"
+                                                                                             "," CLIENT_ERRORS
+                                                                                             "}}},"
+                                                                                             "\"/"
+                                                                                             "metri"
+                                                                                             "cs\":"
+                                                                                             "{\"ge"
+                                                                                             "t\":"
+                                                                                             "{" OWN(
+                                                                                                 "m"
+                                                                                                 "e"
+                                                                                                 "t"
+                                                                                                 "r"
+                                                                                                 "i"
+                                                                                                 "c"
+                                                                                                 "s",
+                                                                                                 "c"
+                                                                                                 "o"
+                                                                                                 "u"
+                                                                                                 "n"
+                                                                                                 "t"
+                                                                                                 "e"
+                                                                                                 "r"
+                                                                                                 "s"
+                                                                                                 " "
+                                                                                                 "f"
+                                                                                                 "o"
+                                                                                                 "r"
+                                                                                                 " "
+                                                                                                 "P"
+                                                                                                 "r"
+                                                                                                 "o"
+                                                                                                 "m"
+                                                                                                 "e"
+                                                                                                 "t"
+                                                                                                 "h"
+                                                                                                 "e"
+                                                                                                 "u"
+                                                                                                 "s",
+                                                                                                 "W"
+                                                                                                 "i"
+                                                                                                 "t"
+                                                                                                 "h"
+                                                                                                 " "
+                                                                                                 "-"
+                                                                                                 "-"
+                                                                                                 "e"
+                                                                                                 "x"
+                                                                                                 "p"
+                                                                                                 "o"
+                                                                                                 "r"
+                                                                                                 "t"
+                                                                                                 "-"
+                                                                                                 "p"
+                                                                                                 "o"
+                                                                                                 "w"
+                                                                                                 "e"
+                                                                                                 "r"
+                                                                                                 ","
+                                                                                                 " "
+                                                                                                 "t"
+                                                                                                 "h"
+                                                                                                 "i"
+                                                                                                 "s"
+                                                                                                 " "
+                                                                                                 "m"
+                                                                                                 "a"
+                                                                                                 "c"
+                                                                                                 "h"
+                                                                                                 "i"
+                                                                                                 "n"
+                                                                                                 "e"
+                                                                                                 "'"
+                                                                                                 "s"
+                                                                                                 " "
+                                                                                                 "s"
+                                                                                                 "e"
+                                                                                                 "n"
+                                                                                                 "s"
+                                                                                                 "o"
+                                                                                                 "r"
+                                                                                                 "s"
+                                                                                                 " "
+                                                                                                 "t"
+                                                                                                 "o"
+                                                                                                 "o"
+                                                                                                 ".") "\"responses\":{\"200\":{\"description\":\"text format 0.0.4\",\"content\":{\"text/plain\":"
+                                                                                                      "{\"schema\":{\"type\":\"string\"}}}}," CLIENT_ERRORS
+                                                                                                      "}}},"
+                                                                                                      "\"/mcp\":{\"post\":{" OWN(
+                                                                                                          "mcp",
+                                                                                                          "Model Context Protocol",
+                                                                                                          "Streamable HTTP without sessions; GET is 405.") "\"requestBody\":{\"required\":true,\"content\":{\"application/json\":{\"schema\":" ONE_OR_BATCH
+                                                                                                                                                           "}}},\"responses\":{\"200\":{\"description\":\"a JSON-RPC "
+                                                                                                                                                           "reply\",\"content\":{\"application/json\":{\"schema\":" ONE_OR_BATCH
+                                                                                                                                                           "}}},"
+                                                                                                                                                           "\"202\":{\"description\":\"a notification was taken\"},"
+                                                                                                                                                           "\"400\":{\"description\":\"not JSON-RPC, or an unknown protocol version\",\"content\":"
+                                                                                                                                                           "{\"application/json\":{\"schema\":{\"type\":\"object\"}}}}," CLIENT_ERRORS
+                                                                                                                                                           "}}}";
+
+static const char tags[] =
+    "[{\"name\":\"operations\",\"description\":\"what the command line has too\"},"
+    "{\"name\":\"store\",\"description\":\"reports that others measured\"},"
+    "{\"name\":\"service\",\"description\":\"the server itself\"}]";
 
 static void info(struct eco_json_writer *w)
 {
@@ -393,14 +603,18 @@ static void info(struct eco_json_writer *w)
     eco_jw_key(w, "security");
     eco_jw_array(w);
     eco_jw_array_end(w);
+    eco_jw_key(w, "tags");
+    eco_jw_raw(w, tags, sizeof tags - 1);
 }
 
-static void op_schemas(const struct eco_op *op, struct eco_json_writer *w)
+static void op_schemas(const struct eco_op *op, bool post, struct eco_json_writer *w)
 {
     char name[80];
     if (op) {
         eco_jw_key(w, op->result->name);
         eco_result_schema(op->result, w);
+    }
+    if (op && post) { /* what the body holds */
         snprintf(name, sizeof name, "%sRequest", op->result->name);
         eco_jw_key(w, name);
         eco_params_schema(op, false, w);
@@ -413,8 +627,8 @@ static void components(const struct eco_server *s, struct eco_json_writer *w)
     key_object(w, "schemas");
     error_schema(w);
     for (size_t i = 0; i < s->n_routes; i++) {
-        op_schemas(s->route[i].op, w);
-        op_schemas(s->route[i].store_op, w);
+        op_schemas(s->route[i].op, s->route[i].post, w);
+        op_schemas(s->route[i].store_op, true, w);
     }
     eco_jw_object_end(w);
     refusal_responses(w);
