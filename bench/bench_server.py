@@ -5,6 +5,8 @@ wrk with one thread and 64 kept connections; each round asks nginx, us, us, ngin
 ratio is of its own two sums, so that a load on the machine falls on both. The published worker
 is named by its figures, measured under Node on this machine type: 3 116 estimates/s, 982 optimizes/s.
 "same": one question again and again (the server keeps the reply); "new": another size every time.
+Latency is of h2load (nghttp2-client), which sends at a constant rate, 80 % of the rate just reached, over 64
+connections; it shares the processors with the server, so a rate that it could not send is said.
 """
 import argparse
 import os
@@ -47,14 +49,28 @@ server { listen 127.0.0.1:%d; location / { return 200 "ok\\n"; } } }
 """
 
 
-def wrk(url, seconds, *more, connections=64):
-    out = subprocess.run(["wrk", "-t1", "-c%d" % connections, "-d%gs" % seconds, "--latency", *more, url],
+def wrk(url, seconds, *more):
+    """Requests a second, and replies that were none."""
+    out = subprocess.run(["wrk", "-t1", "-c64", "-d%gs" % seconds, *more, url],
                          capture_output=True, text=True, check=True).stdout
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
-    p99 = re.search(r"99%\s+([\d.]+)(us|ms|s)", out)
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
-    scale = {"us": 1e-3, "ms": 1, "s": 1e3}[p99.group(2)]
-    return rate, float(p99.group(1)) * scale, int(bad.group(1)) if bad else 0
+    return rate, int(bad.group(1)) if bad else 0
+
+
+def at_rate(top, base, name, rate, seconds):
+    """Quantiles in ms of requests that are sent at `rate` in all, the rate that was sent, and failures."""
+    urls, log = pathlib.Path(top, "urls"), pathlib.Path(top, "log")
+    many = 40000 if name in NEW else 1  # more than the server keeps
+    urls.write_text("".join("%s%s\n" % (base, SAME.get(name) or "%s%.6f" % (NEW[name], 30 + i * 1e-5))
+                            for i in range(many)))
+    log.unlink(missing_ok=True)
+    subprocess.run(["h2load", "--h1", "-t1", "-c64", "--rps=%.3f" % (rate / 64), "-D%g" % seconds, "-i", str(urls),
+                    "--log-file=%s" % log], check=True, stdout=subprocess.DEVNULL)
+    rows = [line.split("\t") for line in log.read_text().splitlines()]
+    took = sorted(int(r[2]) / 1e3 for r in rows)
+    quantiles = {q: took[min(len(took) - 1, int(len(took) * q / 100))] for q in (50, 99, 99.9)}
+    return quantiles, len(rows) / seconds, sum(r[1] != "200" for r in rows)
 
 
 def main():
@@ -90,7 +106,7 @@ def main():
                 url = ours + target + ("1" if name in NEW else "")
                 a1, b1, b2, a2 = (wrk(theirs, args.seconds), wrk(url, args.seconds, *more),
                                   wrk(url, args.seconds, *more), wrk(theirs, args.seconds))
-                bad += b1[2] + b2[2]
+                bad += b1[1] + b2[1]
                 rates += [b1[0], b2[0]]
                 base += [a1[0], a2[0]]
                 ratios.append((b1[0] + b2[0]) / (a1[0] + a2[0]))
@@ -98,17 +114,11 @@ def main():
             print("%-26s %7.0f/s (%.0f to %.0f)  %.2fx nginx (%.2f to %.2f; nginx %.0f/s)  %.1fx the published worker"
                   % (name, peak[name], min(rates), max(rates), statistics.median(ratios), min(ratios),
                      max(ratios), statistics.median(base), peak[name] / WORKER[name.split()[0]]))
-        for name in [n for n in ("estimate published, same", "estimate published, new") if n in peak]:
-            # wrk waits a whole number of ms before each request: enough connections make 80 % of the peak
-            connections = max(8, round(0.8 * peak[name] * 0.008))
-            script = pathlib.Path(top, "delay.lua")
-            new = name in NEW
-            script.write_text((LUA % (7, NEW[name]) if new else "") + "delay = function() return 8 end\n")
-            rate, p99, more_bad = wrk(ours + (SAME.get(name) or NEW[name] + "1"), args.seconds * 2, "-s", str(script),
-                                      connections=connections)
+        for name in peak if shutil.which("h2load") else ():
+            quantiles, rate, more_bad = at_rate(top, ours, name, 0.8 * peak[name], args.seconds * 2)
             bad += more_bad
-            print("%-26s at %.0f %% of the peak (%d connections): p99 %.2f ms" % (
-                name, 100 * rate / peak[name], connections, p99))
+            print("%-26s at %.0f %% of the peak: p50 %.2f, p99 %.2f, p99.9 %.2f ms (load %.1f)" % (
+                name, 100 * rate / peak[name], quantiles[50], quantiles[99], quantiles[99.9], os.getloadavg()[0]))
         print("memory %.1f MB; replies other than 2xx: %d; load after: %.1f" % (
             service.memory_mb(), bad, os.getloadavg()[0]))
         nginx.terminate()
