@@ -188,3 +188,9 @@ if(TARGET ecocompute)
                    --program $<TARGET_FILE:ecocompute> --maker $<TARGET_FILE:tok_ids>)
   set_tests_properties(cli/measure_plain PROPERTIES LABELS cli TIMEOUT 300)
 endif()
+
+if(TARGET ecocompute AND NOT ECO_SANITIZE)
+  add_test(NAME cli/without_libraries COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/without_libraries.sh
+           $<TARGET_FILE:ecocompute> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli/without_libraries PROPERTIES LABELS cli TIMEOUT 300)
+endif()

@@ -12,6 +12,20 @@ static bool runnable(char *path, size_t size, const char *folder, const char *na
     return len > 0 && (size_t)len < size && access(path, X_OK) == 0;
 }
 
+/* Debian's package of the library that each helper links; without it the helper is not built. */
+static const char *package_of(const char *name)
+{
+    static const char *const packages[][2] = {{"serve", "libmicrohttpd-dev"},
+                                              {"openai", "libcurl4-openssl-dev"},
+                                              {"store", "libsqlite3-dev"}};
+    for (size_t i = 0; i < sizeof packages / sizeof packages[0]; i++) {
+        if (strcmp(packages[i][0], name) == 0) {
+            return packages[i][1];
+        }
+    }
+    return "libraries";
+}
+
 int eco_libexec_find(const char *name, char *path, size_t size, struct eco_err *err)
 {
     char here[4096] = "";
@@ -40,6 +54,6 @@ int eco_libexec_find(const char *name, char *path, size_t size, struct eco_err *
     }
     return eco_err_set(err, ECO_E_NOT_FOUND, "",
                        "'ecocompute-%s' is neither in '%.80s' nor in its ../libexec/ecocompute; "
-                       "it takes libraries: scripts/setup.sh test, then make build",
-                       name, here);
+                       "it needs %s: install that, then make build",
+                       name, here, package_of(name));
 }

@@ -23,8 +23,8 @@ static int check_serve(struct eco_ctx *ctx, const struct eco_args_serve *a, cons
         return eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
     }
     if (!program) {
-        notes[n++] = "this build has no 'ecocompute-serve': it needs libmicrohttpd "
-                     "(scripts/setup.sh test, then build again)";
+        notes[n++] = "this build has no 'ecocompute-serve': it needs libmicrohttpd-dev "
+                     "(install that, then build again)";
     }
     if (!local) {
         notes[n++] = "other machines can reach it";
