@@ -12,6 +12,9 @@ if(TARGET ecocompute)
            COMMAND ${here}/../unit/store/postgres.sh ${python} ${here}/store_api.py --program
                    $<TARGET_FILE:ecocompute>)
   eco_service_test(server/store_faults ${here}/store_faults.py)
+  if(NOT ECO_SANITIZE) # the browser is no part of what is sanitized
+    eco_service_test(server/form ${here}/form.py --modules ${ECO_NODE_MODULES})
+  endif()
   add_test(NAME server/store_faults_postgresql
            COMMAND ${here}/../unit/store/postgres.sh ${python} ${here}/store_faults.py --program
                    $<TARGET_FILE:ecocompute>)
