@@ -10,7 +10,7 @@ at_once=$((jobs + 1)) # many tests sleep: they wait for a meter, a server, a pag
 # takes minutes there: strict_string_checks reads a megabyte's text whole at every step of it.
 plain_only='^(web|peer|lint)/|^mcp/sdk|^store/postgresql'
 plain_only="$plain_only|^cli/(worker|notebook|demo|kill_run|measure_run|limits_run|openai_run)"
-plain_only="$plain_only|^mcp/protocol|^sync/|^golden/(properties|injected)"
+plain_only="$plain_only|^sync/|^golden/(properties|injected)"
 plain_only="$plain_only|^cli/(packaging|action|skill|pages|install|calibration)"
 passed=0
 failed=0
