@@ -7,6 +7,8 @@ import json
 import os
 import pathlib
 import queue
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -237,11 +239,31 @@ def measure(program):
             fault("a cancelled measurement did not end")
 
 
+def snippets(program):
+    """Each client's configuration in docs/mcp.md starts a session, as it is written, from another folder."""
+    text = pathlib.Path(__file__).resolve().parents[2].joinpath("docs", "mcp.md").read_text()
+    commands = []
+    for block in re.findall(r"```json\n(.*?)```", text, re.S):
+        for servers in json.loads(block).values():
+            commands += [[s["command"], *s["args"]] for s in servers.values()]
+    commands += [shlex.split(line) for line in re.findall(r"^\w+ mcp add ecocompute -- (.*)$", text, re.M)]
+    if len(commands) < 4:
+        fault("docs/mcp.md has %d snippets", len(commands))
+    env = {**os.environ, "PATH": "%s:/usr/bin:/bin" % pathlib.Path(program).parent}
+    with tempfile.TemporaryDirectory() as top:
+        for command in commands:
+            said = json.dumps(hello()) + "\n" + json.dumps(request("tools/list", number=2)) + "\n"
+            done = subprocess.run(command, input=said, capture_output=True, text=True, cwd=top, env=env, timeout=60)
+            replies = [json.loads(line) for line in done.stdout.splitlines()]
+            if done.returncode or len(replies) != 2 or len(replies[1]["result"]["tools"]) != 8:
+                fault("%s: %s", command, done)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     program = str(pathlib.Path(parser.parse_args().program).resolve())
-    for part in (versions, malformed, huge, many, cancelled, closed, measure):
+    for part in (versions, malformed, huge, many, cancelled, closed, measure, snippets):
         part(program)
     print("%d faults" % len(FAULTS))
     return 1 if FAULTS else 0
