@@ -542,7 +542,7 @@ static bool has_extra(int t)
     return false;
 }
 
-/* Which precision a row has; PRECISION columns are words of precision_words, in the enum's order. */
+/* Which precision a row has; the words of precision_words are in the order of the enum. */
 static int precision_of(const struct eco_csv *csv, const struct column *const *cols, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
