@@ -183,6 +183,7 @@ void eco_jw_name(struct eco_json_writer *w, const char *name)
         *p = ',';
         p += comma;
         p[0] = '"';
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): a quote ends it */
         memcpy(p + 1, name, len);
         p[len + 1] = '"';
         p[len + 2] = ':';
