@@ -56,6 +56,7 @@ enum eco_arch {
  *   Q6_K 210 B/256 = 6.5625, Q5_K 176/256 = 5.5, Q4_K 144/256 = 4.5, Q3_K 110/256 = 3.4375,
  *   Q2_K 84/256 = 2.625, Q4_0 18/32 = 4.5, Q5_0 22/32 = 5.5, IQ4_XS 136/256 = 4.25,
  *   IQ3_XS ~3.3, IQ2_M ~2.7); the _K_M/_K_L mixes are the mean over a 7B file.
+ *   NF4-A8 is stored as NF4; its activations are int8, so that it is another arithmetic.
  * PUBLISHED_CLASS: the class of the published model it maps to (FP16, NF4, INT8) or NONE.
  */
 #define ECO_PRECISIONS(X)                                                                          \
@@ -95,7 +96,8 @@ enum eco_arch {
     X(GGUF_IQ3_XS, "GGUF-IQ3_XS", NONE, 3.3, GGUF, "gguf-iq3_xs iq3_xs")                           \
     X(GGUF_Q2_K, "GGUF-Q2_K", NONE, 2.96, GGUF, "gguf-q2_k q2_k gguf-q2")                          \
     X(GGUF_Q2_K_L, "GGUF-Q2_K_L", NONE, 3.1, GGUF, "gguf-q2_k_l q2_k_l")                           \
-    X(GGUF_IQ2_M, "GGUF-IQ2_M", NONE, 2.7, GGUF, "gguf-iq2_m iq2_m")
+    X(GGUF_IQ2_M, "GGUF-IQ2_M", NONE, 2.7, GGUF, "gguf-iq2_m iq2_m")                               \
+    X(NF4_A8, "NF4-A8", NONE, 4.5, BUILTIN, "nf4-a8 nf4_a8 nf4a8")
 
 enum eco_precision {
     ECO_PREC_NONE = 0,
@@ -115,7 +117,8 @@ enum eco_precision_family {
     ECO_FAM_W4, /* GPTQ, AWQ, W4A16: grouped 4-bit with fused kernels */
     ECO_FAM_W8,
     ECO_FAM_FP4, /* NVFP4, MXFP4 */
-    ECO_FAM_GGUF
+    ECO_FAM_GGUF,
+    ECO_FAM_BUILTIN /* of the built-in engine alone: NF4 codes by int8 activations */
 };
 
 /** Classes of the published calibration. */

@@ -66,6 +66,8 @@ static const struct kernels table[] = {
      ENGINE(TRANSFORMERS) | ENGINE(VLLM) | ENGINE(SGLANG) | ENGINE(TENSORRT_LLM) | ENGINE(LLAMACPP),
      ENGINE(DEEPSPEED) | ENGINE(BUILTIN), "this engine has no FP4 format",
      "not known whether this engine runs FP4: vLLM, SGLang and TensorRT-LLM do"},
+    {ECO_FAM_BUILTIN, ENGINE(BUILTIN), 0,
+     "NF4-A8 is a format of ecocompute's own engine: NF4 with FP32 activations is 'NF4'", NULL},
     {ECO_FAM_GGUF, ENGINE(LLAMACPP), ENGINE(VLLM) | ENGINE(SGLANG) | ENGINE(BUILTIN),
      "GGUF formats need llama.cpp: this engine unpacks them to 16 bit or cannot read them",
      "not known how fast this engine runs GGUF formats: they belong to llama.cpp"},

@@ -79,6 +79,7 @@ static struct bits bits_of(const struct eco_model *m, enum eco_precision p)
         b.constants = m->hidden > 0 ? 32.0 / m->hidden : 0.0;
         break;
     case ECO_PREC_NF4:
+    case ECO_PREC_NF4_A8:
         b.linear = 4.0;
         b.constants = 32.0 / NF4_BLOCK;
         break;

@@ -20,6 +20,8 @@ enum eco_engine eco_predict_usual_engine(enum eco_precision precision)
         return ECO_ENGINE_TRANSFORMERS;
     case ECO_FAM_GGUF:
         return ECO_ENGINE_LLAMACPP;
+    case ECO_FAM_BUILTIN:
+        return ECO_ENGINE_BUILTIN;
     case ECO_FAM_FP8:
     case ECO_FAM_W4:
     case ECO_FAM_W8:

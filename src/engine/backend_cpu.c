@@ -192,6 +192,9 @@ static void prepare_tokens(const void *ctx, int begin, int end, int thread)
             prepare_nf4(a, t, k->isa == ECO_ENGINE_ISA_AVX512 ? 16 : 8);
         } else if (p->kind == ECO_ACT_Q8) {
             k->prepare_q8(a->x + at, a->cols, a->q + at, a->scale + block, a->q_sum + block);
+        } else if (p->kind == ECO_ACT_A8) {
+            block = at / ECO_NF4_BLOCK;
+            k->prepare_a8(a->x + at, a->cols, a->q + at, a->scale + block, a->q_sum + block);
         } else {
             prepare_i8(k, a, t);
         }

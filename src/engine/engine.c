@@ -37,9 +37,10 @@ static uint64_t scratch_floats(const struct eco_shape *s, int tokens, int logit_
     return (uint64_t)tokens * a_token + (uint64_t)logit_rows * (uint64_t)s->vocab;
 }
 
-static int plan(const struct eco_engine_options *o, const struct eco_shape *s,
+static int plan(const struct eco_engine_options *o, const struct eco_opened *m,
                 const struct eco_source *source, struct eco_plan *out, struct eco_err *err)
 {
+    const struct eco_shape *s = &m->shape;
     struct eco_plan p = {.batch = o->batch > 0 ? o->batch : 1, .cpus = eco_engine_cpus()};
     int usual = s->max_context < 2048 ? s->max_context : 2048;
     p.context = o->context_tokens > 0 ? o->context_tokens : usual;
@@ -59,7 +60,7 @@ static int plan(const struct eco_engine_options *o, const struct eco_shape *s,
     p.threads = p.threads > p.cpus ? p.cpus : p.threads;
     p.tokens = p.batch > PREFILL_TOKENS ? p.batch : PREFILL_TOKENS;
     p.logit_rows = p.batch > LOGIT_ROWS ? p.batch : LOGIT_ROWS;
-    p.half_kv = o->precision != ECO_PREC_FP32;
+    p.half_kv = (o->precision != ECO_PREC_NONE ? o->precision : m->stored) != ECO_PREC_FP32;
     p.kv = mul3(2 * mul3((uint64_t)s->layers, (uint64_t)p.batch, (uint64_t)s->kv_heads),
                 mul3((uint64_t)p.context, (uint64_t)s->head_dim, 1), p.half_kv ? 2 : 4);
     p.scratch = scratch_floats(s, p.tokens, p.logit_rows) * sizeof(float) +
@@ -94,6 +95,7 @@ static int check_precision(enum eco_precision p, struct eco_err *err)
     case ECO_PREC_BF16:
     case ECO_PREC_NF4:
     case ECO_PREC_NF4_DQ:
+    case ECO_PREC_NF4_A8:
     case ECO_PREC_INT8_MIXED:
     case ECO_PREC_INT8_PURE:
     case ECO_PREC_GGUF_Q8_0:
@@ -101,8 +103,8 @@ static int check_precision(enum eco_precision p, struct eco_err *err)
         return 0;
     default:
         return eco_err_set(err, ECO_E_UNSUPPORTED, "precision",
-                           "the engine has FP32, FP16, BF16, NF4, NF4-DQ, INT8-MIXED, INT8-PURE, "
-                           "Q8_0 and Q4_0, not '%s'",
+                           "the engine has FP32, FP16, BF16, NF4, NF4-DQ, NF4-A8, INT8-MIXED, "
+                           "INT8-PURE, Q8_0 and Q4_0, not '%s'",
                            eco_precision_name(p));
     }
 }
@@ -113,7 +115,7 @@ int eco_engine_need(const struct eco_engine_options *o, uint64_t *bytes, struct 
     struct eco_plan p = {0};
     int rc = check_precision(o->precision, err);
     rc = rc ? rc : eco_engine_open_model(o->model, o->seed, false, &m, err);
-    rc = rc ? rc : plan(o, &m.shape, NULL, &p, err);
+    rc = rc ? rc : plan(o, &m, NULL, &p, err);
     if (rc == 0) {
         *bytes = p.weights + p.kv + p.scratch;
     }
@@ -215,7 +217,7 @@ static int load(struct eco_decoder *e, const struct eco_engine_options *o, struc
     struct eco_plan p;
     e->f.backend = &eco_engine_backend_cpu;
     int rc = eco_engine_open_model(o->model, o->seed, true, &e->opened, err);
-    rc = rc ? rc : plan(o, &e->opened.shape, &e->opened.source, &p, err);
+    rc = rc ? rc : plan(o, &e->opened, &e->opened.source, &p, err);
     rc = rc ? rc : fits(o, &p, err);
     if (rc) {
         return rc;

@@ -34,8 +34,8 @@ enum eco_engine_isa {
 
 struct eco_engine_options {
     const char *model; /* "synthetic:NAME", a Hugging Face folder, a .gguf */
-    /* FP32, FP16, BF16, NF4, NF4-DQ, INT8-MIXED, INT8-PURE, GGUF-Q8_0, GGUF-Q4_0; NONE: as the
-     * files hold it (synthetic: FP16). */
+    /* FP32, FP16, BF16, NF4, NF4-DQ, NF4-A8, INT8-MIXED, INT8-PURE, GGUF-Q8_0, GGUF-Q4_0; NONE: as
+     * the files hold it (synthetic: FP16). */
     enum eco_precision precision;
     int batch;          /* sequences decoded together, 1..64; 0: 1 */
     int context_tokens; /* KV room of each sequence, prompt and generated; 0: 2048 or the model's */

@@ -222,10 +222,16 @@ static void score(void *ctx, int index, const float *logits)
 int eco_engine_perplexity(struct eco_decoder *e, const int *tokens, int64_t n, int window,
                           double *ppl, int64_t *counted, struct eco_err *err)
 {
-    if (window < 2 || window > e->context || n < 2) {
+    if (n < 2) {
+        return eco_err_set(err, ECO_E_RANGE, "corpus",
+                           "a text of %lld token%s: the first is never scored, so perplexity needs "
+                           "two or more",
+                           (long long)n, n == 1 ? "" : "s");
+    }
+    if (window < 2 || window > e->context) {
         return eco_err_set(err, ECO_E_RANGE, "window",
-                           "a window of %d tokens: it must be 2 to %d, and the text 2 or more",
-                           window, e->context);
+                           "a window of %d tokens: it must be 2 to %d, the context", window,
+                           e->context);
     }
     int rc = check_ids(e, tokens, n, err);
     struct scoring s = {.vocab = e->f.shape.vocab};

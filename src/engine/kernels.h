@@ -21,6 +21,7 @@ enum eco_act_kind {
     ECO_ACT_F32 = 0, /* the floats themselves */
     ECO_ACT_NF4,     /* the floats in the order that the table look-up yields weights */
     ECO_ACT_Q8,      /* blocks of 32: int8 and an FP16-rounded scale, as ggml's Q8_0 */
+    ECO_ACT_A8,      /* blocks of 64: int8, the even columns first, and a scale */
     ECO_ACT_I8,      /* LLM.int8(): int8 and absmax a token, outlier columns apart */
     ECO_ACT_KINDS
 };
@@ -30,9 +31,9 @@ struct eco_act {
     int n, cols;
     const float *x;   /* [n][cols] */
     float *order;     /* ACT_NF4 [n][cols]; ACT_I8: x without outliers */
-    int8_t *q;        /* ACT_Q8, ACT_I8 [n][cols] */
-    int32_t *q_sum;   /* sums of q: ACT_Q8 [n][cols / 32], ACT_I8 [n] */
-    float *scale;     /* ACT_Q8 [n][cols / 32]; ACT_I8: absmax [n] */
+    int8_t *q;        /* ACT_Q8, ACT_A8, ACT_I8 [n][cols] */
+    int32_t *q_sum;   /* sums of q: ACT_Q8 [n][cols / 32], ACT_A8 [n][cols / 64], ACT_I8 [n] */
+    float *scale;     /* ACT_Q8 and ACT_A8 as q_sum; ACT_I8: absmax [n] */
     int *outlier;     /* ACT_I8: columns [n_outliers] */
     float *outlier_x; /* ACT_I8 [n][n_outliers], FP16-rounded */
     int n_outliers;
@@ -58,6 +59,8 @@ struct eco_kernels {
     void (*mark)(const float *x, int n, float threshold, int8_t *marks);
     /* n floats, a multiple of 32, as blocks of int8 */
     void (*prepare_q8)(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
+    /* n floats, a multiple of 64, as ACT_A8; a weight of the table times q times scale is right */
+    void (*prepare_a8)(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
     eco_rows_fn *rows[ECO_FORMAT_COUNT];
     enum eco_act_kind kind[ECO_FORMAT_COUNT];
 };
@@ -91,6 +94,14 @@ void eco_engine_rows_by_dequant(const struct eco_matrix *w, int begin, int end,
 void eco_engine_rows_by_tiles(const struct eco_matrix *w, int begin, int end,
                               const struct eco_act *x, const float *from, float *y, size_t ldy,
                               eco_dequant_fn *dequant, eco_tile_fn *tile);
+/** The scale of a block of ACT_A8 whose largest magnitude is m. */
+static inline float eco_engine_a8_scale(float m)
+{
+    return m * (1.0f / (127.0f * ECO_A8_ONE));
+}
+/** Portable, for sets that have none of their own. */
+void eco_engine_scalar_mark(const float *x, int n, float threshold, int8_t *marks);
+void eco_engine_scalar_prepare_a8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
 /** ACT_I8: adds the outlier columns of row r to y[t * ldy + r] for all tokens. */
 void eco_engine_add_outliers(const struct eco_matrix *w, int row, const struct eco_act *x, float *y,
                              size_t ldy);

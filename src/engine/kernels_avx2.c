@@ -241,7 +241,7 @@ SIMD_INLINE void row_float(const struct eco_matrix *w, int r, const float *x, in
     }
 }
 
-/* One row, one token: four sums, two rows ahead in the memory's queue. */
+/* One row, one token: four sums. */
 SIMD_INLINE void row_float_one(const struct eco_matrix *w, int r, const float *x, float *y,
                                enum eco_format f)
 {
@@ -251,7 +251,6 @@ SIMD_INLINE void row_float_one(const struct eco_matrix *w, int r, const float *x
                    _mm256_setzero_ps()};
     size_t c = 0;
     for (; c + 32 <= cols; c += 32) {
-        _mm_prefetch((const char *)p + c * size + 2048, _MM_HINT_T0);
         for (size_t k = 0; k < 4; k++) {
             s[k] = _mm256_fmadd_ps(load_weights(f, p + (c + 8 * k) * size),
                                    _mm256_loadu_ps(x + c + 8 * k), s[k]);
@@ -369,7 +368,6 @@ SIMD_INLINE void row_nf4(const struct eco_matrix *w, int r, const float *x, int 
         for (int t = 0; t < T; t++) {
             s[t][0] = s[t][1] = _mm256_setzero_ps();
         }
-        _mm_prefetch((const char *)p + 32 * b + 1024, _MM_HINT_T0);
         for (int k = 0; k < 8; k++) {
             __m256 v = look_up(_mm256_srli_epi32(codes, 4 * k), low, high);
             for (int t = 0; t < T; t++) {
@@ -508,7 +506,6 @@ SIMD_INLINE void row_i8(const struct eco_matrix *w, int r, const struct eco_act 
         s[t][0] = s[t][1] = _mm256_setzero_si256();
     }
     for (; c + 64 <= cols; c += 64) {
-        _mm_prefetch((const char *)a + c + 2048, _MM_HINT_T0);
         __m256i v = load_bytes(a + c), u = load_bytes(a + c + 32);
         for (int t = 0; t < T; t++) {
             const int8_t *q = x->q + (size_t)(first + t) * cols + c;
@@ -628,33 +625,39 @@ SIMD_INLINE __m256i group_sum_q4(const uint8_t *p, const int8_t *q, int32_t q_su
                             _mm256_set1_epi32(8 * q_sum));
 }
 
-/* Eight rows, half a group of a packed matrix (packed.h), by T tokens. */
-SIMD_INLINE void group_q(const struct eco_matrix *w, int r, const struct eco_act *x, int first,
-                         int T, float *y, size_t ldy, bool q8)
+/* H times eight rows of a packed group (packed.h) by T tokens. */
+SIMD_INLINE void group_q(const struct eco_matrix *w, int r, int H, const struct eco_act *x,
+                         int first, int T, float *y, size_t ldy, bool q8)
 {
-    const size_t blocks = (size_t)w->cols / ECO_Q_BLOCK, half = (size_t)(r % ECO_PACKED_ROWS);
-    const struct eco_packed g = eco_packed_group(w, r - (int)half);
-    __m256 sum[4];
-    for (int t = 0; t < T; t++) {
-        sum[t] = _mm256_setzero_ps();
+    const size_t blocks = (size_t)w->cols / ECO_Q_BLOCK, begin = (size_t)(r % ECO_PACKED_ROWS);
+    const struct eco_packed g = eco_packed_group(w, r - (int)begin);
+    __m256 sum[2][4];
+    for (int k = 0; k < H * T; k++) {
+        sum[k / T][k % T] = _mm256_setzero_ps();
     }
     for (size_t b = 0; b < blocks; b++) {
-        const uint8_t *p = g.codes + b * (q8 ? 512 : 256) + 4 * half;
-        const uint8_t *h = g.scales + 2 * (ECO_PACKED_ROWS * b + half);
-        __m256 d = load_f16((const uint16_t *)(const void *)h);
-        for (int t = 0; t < T; t++) {
-            size_t at = (size_t)(first + t) * blocks + b;
-            const int8_t *q = x->q + at * ECO_Q_BLOCK;
-            __m256i s = q8 ? group_sum_q8(p, q) : group_sum_q4(p, q, x->q_sum[at]);
-            sum[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(s),
-                                     _mm256_mul_ps(d, _mm256_set1_ps(x->scale[at])), sum[t]);
+        for (int h = 0; h < H; h++) {
+            const size_t row = begin + 8 * (size_t)h;
+            const uint8_t *p = g.codes + b * (q8 ? 512 : 256) + 4 * row;
+            const uint8_t *scale = g.scales + 2 * (ECO_PACKED_ROWS * b + row);
+            __m256 d = load_f16((const uint16_t *)(const void *)scale);
+            for (int t = 0; t < T; t++) {
+                size_t at = (size_t)(first + t) * blocks + b;
+                const int8_t *q = x->q + at * ECO_Q_BLOCK;
+                __m256i s = q8 ? group_sum_q8(p, q) : group_sum_q4(p, q, x->q_sum[at]);
+                sum[h][t] =
+                    _mm256_fmadd_ps(_mm256_cvtepi32_ps(s),
+                                    _mm256_mul_ps(d, _mm256_set1_ps(x->scale[at])), sum[h][t]);
+            }
         }
     }
-    for (int t = 0; t < T; t++) {
-        _mm256_storeu_ps(y + (size_t)(first + t) * ldy + (size_t)r, sum[t]);
+    for (int k = 0; k < H * T; k++) {
+        float *to = y + (size_t)(first + k % T) * ldy + (size_t)(r + 8 * (k / T));
+        _mm256_storeu_ps(to, sum[k / T][k % T]);
     }
 }
 
+/* One token waits for memory, and every line is read once; four need the registers for sums. */
 #define GROUP_ROWS(name, blocks, q8)                                                               \
     SIMD static void name(const struct eco_matrix *w, int begin, int end, const struct eco_act *x, \
                           float *y, size_t ldy)                                                    \
@@ -663,13 +666,14 @@ SIMD_INLINE void group_q(const struct eco_matrix *w, int r, const struct eco_act
             blocks(w, begin, end, x, y, ldy);                                                      \
             return;                                                                                \
         }                                                                                          \
-        for (int r = begin; r < end; r += 8) {                                                     \
+        for (int r = begin; r < end; r += ECO_PACKED_ROWS) {                                       \
             int t = 0;                                                                             \
             for (; t + 4 <= x->n; t += 4) {                                                        \
-                group_q(w, r, x, t, 4, y, ldy, q8);                                                \
+                group_q(w, r, 1, x, t, 4, y, ldy, q8);                                             \
+                group_q(w, r + 8, 1, x, t, 4, y, ldy, q8);                                         \
             }                                                                                      \
             for (; t < x->n; t++) {                                                                \
-                group_q(w, r, x, t, 1, y, ldy, q8);                                                \
+                group_q(w, r, 2, x, t, 1, y, ldy, q8);                                             \
             }                                                                                      \
         }                                                                                          \
     }
@@ -705,11 +709,13 @@ const struct eco_kernels eco_engine_kernels_avx2 = {
     .codes = eco_engine_avx2_codes,
     .mark = eco_engine_avx2_mark,
     .prepare_q8 = eco_engine_avx2_prepare_q8,
+    .prepare_a8 = eco_engine_avx2_prepare_a8,
     .rows = {[ECO_FORMAT_F32] = rows_f32,
              [ECO_FORMAT_F16] = rows_f16,
              [ECO_FORMAT_BF16] = rows_bf16,
              [ECO_FORMAT_NF4] = rows_nf4,
              [ECO_FORMAT_NF4_DQ] = rows_nf4,
+             [ECO_FORMAT_NF4_A8] = eco_engine_avx2_rows_nf4_a8,
              [ECO_FORMAT_I8] = rows_i8,
              [ECO_FORMAT_Q8_0] = rows_q8_0,
              [ECO_FORMAT_Q4_0] = rows_q4_0,
@@ -717,6 +723,7 @@ const struct eco_kernels eco_engine_kernels_avx2 = {
              [ECO_FORMAT_Q6_K] = rows_q6_k},
     .kind = {[ECO_FORMAT_NF4] = ECO_ACT_NF4,
              [ECO_FORMAT_NF4_DQ] = ECO_ACT_NF4,
+             [ECO_FORMAT_NF4_A8] = ECO_ACT_A8,
              [ECO_FORMAT_I8] = ECO_ACT_I8,
              [ECO_FORMAT_Q8_0] = ECO_ACT_Q8,
              [ECO_FORMAT_Q4_0] = ECO_ACT_Q8},

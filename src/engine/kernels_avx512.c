@@ -48,7 +48,11 @@ static float tail_sum(const struct eco_matrix *w, int r, size_t c, const float *
     return sum;
 }
 
-/* One row by T tokens; four sums each hide the latency of one token, two that of more. */
+/*
+ * One row by T tokens; four sums each hide the latency of one token, two that of more. One stream
+ * read in order is what the processor fetches ahead best: asking for lines beforehand, or reading
+ * several rows at once, made it slower.
+ */
 SIMD_INLINE void row_float(const struct eco_matrix *w, int r, const float *x, int T, float *y,
                            size_t ldy, enum eco_format f)
 {
@@ -61,7 +65,6 @@ SIMD_INLINE void row_float(const struct eco_matrix *w, int r, const float *x, in
         s[t][0] = s[t][1] = s[t][2] = s[t][3] = _mm512_setzero_ps();
     }
     for (; c + step <= cols; c += step) {
-        _mm_prefetch((const char *)p + c * size + 2048, _MM_HINT_T0);
         for (size_t k = 0; k < sums; k++) {
             __m512 a = load_weights(f, p + (c + 16 * k) * size);
             for (int t = 0; t < T; t++) {
@@ -172,9 +175,8 @@ FLOAT_ROWS(rows_bf16, ECO_FORMAT_BF16, dequant_16)
 SIMD_INLINE __m512 two_scales(const struct eco_matrix *w, size_t b)
 {
     if (w->format == ECO_FORMAT_NF4) {
-        const __m512i which = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
-        __m128 two = _mm_castpd_ps(_mm_load_sd((const double *)(const void *)(w->scale + b)));
-        return _mm512_permutexvar_ps(which, _mm512_castps128_ps512(two));
+        return _mm512_mask_broadcastss_ps(_mm512_set1_ps(w->scale[b]), 0xff00u,
+                                          _mm_load_ss(w->scale + b + 1));
     }
     return _mm512_mask_mov_ps(_mm512_set1_ps(eco_engine_nf4_absmax(w, b)), 0xff00u,
                               _mm512_set1_ps(eco_engine_nf4_absmax(w, b + 1)));
@@ -214,7 +216,6 @@ SIMD_INLINE void row_nf4(const struct eco_matrix *w, int r, const float *x, int 
         for (int t = 0; t < T; t++) {
             s[t][0] = s[t][1] = _mm512_setzero_ps();
         }
-        _mm_prefetch((const char *)p + 32 * b + 2048, _MM_HINT_T0);
         for (int k = 0; k < 8; k++) {
             __m512 v = _mm512_permutexvar_ps(_mm512_srli_epi32(codes, (unsigned)(4 * k)), table);
             for (int t = 0; t < T; t++) {
@@ -308,7 +309,7 @@ SIMD_INLINE void tile_i8(const struct eco_matrix *w, int r, int R, const struct 
         for (int k = 0; k < R; k++) {
             const int8_t *at = a + (size_t)k * cols + c;
             __m512i v = _mm512_xor_si512(_mm512_maskz_loadu_epi8(m, at), flip);
-            _mm_prefetch((const char *)at + 2048, _MM_HINT_T0);
+            _mm_prefetch((const char *)at + 4096, _MM_HINT_T0);
             for (int t = 0; t < T; t++) {
                 s[k][t] = _mm512_dpbusd_epi32(s[k][t], v, q[t]);
             }
@@ -327,7 +328,7 @@ SIMD static void rows_i8(const struct eco_matrix *w, int begin, int end, const s
                          float *y, size_t ldy)
 {
     for (int r = begin; r < end;) {
-        int rows = end - r >= 4 ? 4 : 1;
+        int rows = x->n > 1 && end - r >= 4 ? 4 : 1; /* one token waits for memory: one stream */
         for (int t = 0; t < x->n;) {
             bool four = x->n - t >= 4;
             if (four && rows == 4) {
@@ -514,11 +515,13 @@ const struct eco_kernels eco_engine_kernels_avx512 = {
     .codes = eco_engine_avx2_codes,
     .mark = eco_engine_avx2_mark,
     .prepare_q8 = eco_engine_avx2_prepare_q8,
+    .prepare_a8 = eco_engine_avx2_prepare_a8,
     .rows = {[ECO_FORMAT_F32] = rows_f32,
              [ECO_FORMAT_F16] = rows_f16,
              [ECO_FORMAT_BF16] = rows_bf16,
              [ECO_FORMAT_NF4] = rows_nf4,
              [ECO_FORMAT_NF4_DQ] = rows_nf4,
+             [ECO_FORMAT_NF4_A8] = eco_engine_avx512_rows_nf4_a8,
              [ECO_FORMAT_I8] = rows_i8,
              [ECO_FORMAT_Q8_0] = rows_q8_0,
              [ECO_FORMAT_Q4_0] = rows_q4_0,
@@ -526,6 +529,7 @@ const struct eco_kernels eco_engine_kernels_avx512 = {
              [ECO_FORMAT_Q6_K] = rows_q6_k},
     .kind = {[ECO_FORMAT_NF4] = ECO_ACT_NF4,
              [ECO_FORMAT_NF4_DQ] = ECO_ACT_NF4,
+             [ECO_FORMAT_NF4_A8] = ECO_ACT_A8,
              [ECO_FORMAT_I8] = ECO_ACT_I8,
              [ECO_FORMAT_Q8_0] = ECO_ACT_Q8,
              [ECO_FORMAT_Q4_0] = ECO_ACT_Q8},

@@ -382,6 +382,13 @@ void eco_engine_neon_rows_k(const struct eco_matrix *w, int begin, int end, cons
 
 /* ---- integers without the dot product -------------------------------------------------------- */
 
+/* Sums of four products of bytes; a pair of products of 127 each fits 16 bits. */
+static inline int32x4_t add_products(int32x4_t s, int8x16_t v, int8x16_t q)
+{
+    int16x8_t pair = vmull_s8(vget_low_s8(v), vget_low_s8(q));
+    return vpadalq_s16(s, vmlal_s8(pair, vget_high_s8(v), vget_high_s8(q)));
+}
+
 static void rows_i8(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
                     float *y, size_t ldy)
 {
@@ -392,10 +399,9 @@ static void rows_i8(const struct eco_matrix *w, int begin, int end, const struct
             const int8_t *q = x->q + (size_t)t * cols;
             int32x4_t s = vdupq_n_s32(0);
             size_t c = 0;
-            for (; c + 16 <= cols; c += 16) { /* a pair of products of 127 each fits 16 bits */
+            for (; c + 16 <= cols; c += 16) {
                 int8x16_t u = vld1q_s8(a + c), v = vld1q_s8(q + c);
-                int16x8_t pair = vmull_s8(vget_low_s8(u), vget_low_s8(v));
-                s = vpadalq_s16(s, vmlal_s8(pair, vget_high_s8(u), vget_high_s8(v)));
+                s = add_products(s, u, v);
             }
             int32_t sum = vaddvq_s32(s);
             for (; c < cols; c++) {
@@ -457,37 +463,15 @@ static void groups(const struct eco_matrix *w, int begin, int end, const struct 
     }
 }
 
-static void rows_q8_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
-                      float *y, size_t ldy)
-{
-    if (w->packed) {
-        groups(w, begin, end, x, y, ldy, true);
-    } else {
-        eco_engine_kernels_scalar.rows[ECO_FORMAT_Q8_0](w, begin, end, x, y, ldy);
-    }
-}
-
-static void rows_q4_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
-                      float *y, size_t ldy)
-{
-    if (w->packed) {
-        groups(w, begin, end, x, y, ldy, false);
-    } else {
-        eco_engine_kernels_scalar.rows[ECO_FORMAT_Q4_0](w, begin, end, x, y, ldy);
-    }
-}
-
-static void mark(const float *x, int n, float threshold, int8_t *marks)
-{
-    eco_engine_kernels_scalar.mark(x, n, threshold, marks);
-}
+ECO_NEON_ROWS_A8(rows_nf4_a8, add_products)
+ECO_NEON_ROWS_Q(rows_q8_0, Q8_0)
+ECO_NEON_ROWS_Q(rows_q4_0, Q4_0)
 
 const struct eco_kernels eco_engine_kernels_neon = {
     .isa = ECO_ENGINE_ISA_NEON,
     ECO_NEON_SHARED,
-    .mark = mark,
-    .rows = {ECO_NEON_SHARED_ROWS, [ECO_FORMAT_I8] = rows_i8, [ECO_FORMAT_Q8_0] = rows_q8_0,
-             [ECO_FORMAT_Q4_0] = rows_q4_0},
+    .rows = {ECO_NEON_SHARED_ROWS, [ECO_FORMAT_NF4_A8] = rows_nf4_a8, [ECO_FORMAT_I8] = rows_i8,
+             [ECO_FORMAT_Q8_0] = rows_q8_0, [ECO_FORMAT_Q4_0] = rows_q4_0},
     .kind = ECO_NEON_KINDS,
 };
 

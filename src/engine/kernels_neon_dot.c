@@ -116,37 +116,20 @@ static inline __attribute__((always_inline)) void groups(const struct eco_matrix
     }
 }
 
-static void rows_q8_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
-                      float *y, size_t ldy)
+static inline int32x4_t add_products(int32x4_t s, int8x16_t v, int8x16_t q)
 {
-    if (w->packed) {
-        groups(w, begin, end, x, y, ldy, true);
-    } else {
-        eco_engine_kernels_scalar.rows[ECO_FORMAT_Q8_0](w, begin, end, x, y, ldy);
-    }
+    return vdotq_s32(s, v, q);
 }
 
-static void rows_q4_0(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
-                      float *y, size_t ldy)
-{
-    if (w->packed) {
-        groups(w, begin, end, x, y, ldy, false);
-    } else {
-        eco_engine_kernels_scalar.rows[ECO_FORMAT_Q4_0](w, begin, end, x, y, ldy);
-    }
-}
-
-static void mark(const float *x, int n, float threshold, int8_t *marks)
-{
-    eco_engine_kernels_scalar.mark(x, n, threshold, marks);
-}
+ECO_NEON_ROWS_A8(rows_nf4_a8, add_products)
+ECO_NEON_ROWS_Q(rows_q8_0, Q8_0)
+ECO_NEON_ROWS_Q(rows_q4_0, Q4_0)
 
 const struct eco_kernels eco_engine_kernels_neon_dot = {
     .isa = ECO_ENGINE_ISA_NEON_DOT,
     ECO_NEON_SHARED,
-    .mark = mark,
-    .rows = {ECO_NEON_SHARED_ROWS, [ECO_FORMAT_I8] = rows_i8, [ECO_FORMAT_Q8_0] = rows_q8_0,
-             [ECO_FORMAT_Q4_0] = rows_q4_0},
+    .rows = {ECO_NEON_SHARED_ROWS, [ECO_FORMAT_NF4_A8] = rows_nf4_a8, [ECO_FORMAT_I8] = rows_i8,
+             [ECO_FORMAT_Q8_0] = rows_q8_0, [ECO_FORMAT_Q4_0] = rows_q4_0},
     .kind = ECO_NEON_KINDS,
 };
 

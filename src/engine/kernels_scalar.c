@@ -84,7 +84,7 @@ static int32_t codes(const float *x, int n, float inv, int8_t *q)
     return sum;
 }
 
-static void mark(const float *x, int n, float threshold, int8_t *marks)
+void eco_engine_scalar_mark(const float *x, int n, float threshold, int8_t *marks)
 {
     for (int i = 0; i < n; i++) {
         marks[i] |= fabsf(x[i]) >= threshold;
@@ -97,6 +97,19 @@ static void prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *
         float m = absmax(x + b, ECO_Q_BLOCK);
         scale[b / ECO_Q_BLOCK] = eco_f16_to_f32(eco_f32_to_f16(m / 127.0f));
         q_sum[b / ECO_Q_BLOCK] = codes(x + b, ECO_Q_BLOCK, m > 0.0f ? 127.0f / m : 0.0f, q + b);
+    }
+}
+
+void eco_engine_scalar_prepare_a8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum)
+{
+    for (int b = 0; b < n; b += ECO_NF4_BLOCK) {
+        int8_t c[ECO_NF4_BLOCK];
+        float m = absmax(x + b, ECO_NF4_BLOCK);
+        scale[b / ECO_NF4_BLOCK] = eco_engine_a8_scale(m);
+        q_sum[b / ECO_NF4_BLOCK] = codes(x + b, ECO_NF4_BLOCK, m > 0.0f ? 127.0f / m : 0.0f, c);
+        for (int i = 0; i < ECO_NF4_BLOCK; i++) {
+            q[b + i / 2 + i % 2 * (ECO_NF4_BLOCK / 2)] = c[i];
+        }
     }
 }
 
@@ -243,6 +256,31 @@ static void rows_q4_0(const struct eco_matrix *w, int begin, int end, const stru
     }
 }
 
+static void rows_nf4_a8(const struct eco_matrix *w, int begin, int end, const struct eco_act *x,
+                        float *y, size_t ldy)
+{
+    const int8_t *table = eco_engine_nf4_a8_table;
+    size_t blocks = (size_t)w->cols / ECO_NF4_BLOCK;
+    for (int r = begin; r < end; r++) {
+        const uint8_t *p = (const uint8_t *)w->data + (size_t)r * blocks * (ECO_NF4_BLOCK / 2);
+        for (int t = 0; t < x->n; t++) {
+            const int8_t *even = x->q + (size_t)t * (size_t)x->cols;
+            float sum = 0.0f;
+            for (size_t b = 0; b < blocks; b++, even += ECO_NF4_BLOCK) {
+                const int8_t *odd = even + ECO_NF4_BLOCK / 2;
+                int s = 0;
+                for (size_t i = 0; i < ECO_NF4_BLOCK / 2; i++) {
+                    unsigned byte = p[b * (ECO_NF4_BLOCK / 2) + i];
+                    s += table[byte >> 4] * even[i] + table[byte & 15] * odd[i];
+                }
+                sum += (float)s *
+                       (w->scale[(size_t)r * blocks + b] * x->scale[(size_t)t * blocks + b]);
+            }
+            y[(size_t)t * ldy + (size_t)r] = sum;
+        }
+    }
+}
+
 void eco_engine_add_outliers(const struct eco_matrix *w, int row, const struct eco_act *x, float *y,
                              size_t ldy)
 {
@@ -285,19 +323,22 @@ const struct eco_kernels eco_engine_kernels_scalar = {
     .gate = gate,
     .absmax = absmax,
     .codes = codes,
-    .mark = mark,
+    .mark = eco_engine_scalar_mark,
     .prepare_q8 = prepare_q8,
+    .prepare_a8 = eco_engine_scalar_prepare_a8,
     .rows = {[ECO_FORMAT_F32] = rows_float,
              [ECO_FORMAT_F16] = rows_float,
              [ECO_FORMAT_BF16] = rows_float,
              [ECO_FORMAT_NF4] = rows_float,
              [ECO_FORMAT_NF4_DQ] = rows_float,
+             [ECO_FORMAT_NF4_A8] = rows_nf4_a8,
              [ECO_FORMAT_I8] = rows_i8,
              [ECO_FORMAT_Q8_0] = rows_q8_0,
              [ECO_FORMAT_Q4_0] = rows_q4_0,
              [ECO_FORMAT_Q4_K] = rows_float,
              [ECO_FORMAT_Q6_K] = rows_float},
-    .kind = {[ECO_FORMAT_I8] = ECO_ACT_I8,
+    .kind = {[ECO_FORMAT_NF4_A8] = ECO_ACT_A8,
+             [ECO_FORMAT_I8] = ECO_ACT_I8,
              [ECO_FORMAT_Q8_0] = ECO_ACT_Q8,
              [ECO_FORMAT_Q4_0] = ECO_ACT_Q8},
 };

@@ -18,6 +18,8 @@ void eco_engine_avx2_add_outliers(const struct eco_matrix *w, int begin, int end
 void eco_engine_avx2_mark(const float *x, int n, float threshold, int8_t *marks);
 void eco_engine_avx2_dequant_q4_k(const struct eco_matrix *w, int row, int col, int n, float *out);
 void eco_engine_avx2_dequant_q6_k(const struct eco_matrix *w, int row, int col, int n, float *out);
+void eco_engine_avx2_prepare_a8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
+eco_rows_fn eco_engine_avx2_rows_nf4_a8, eco_engine_avx512_rows_nf4_a8;
 void eco_engine_avx2_prepare_q8(const float *x, int n, int8_t *q, float *scale, int32_t *q_sum);
 #endif
 

@@ -15,9 +15,10 @@
     X(F32, 1, 4)                                                                                   \
     X(F16, 1, 2)                                                                                   \
     X(BF16, 1, 2)                                                                                  \
-    X(NF4, 2, 1)    /* codes; absmax of 64 apart */                                                \
-    X(NF4_DQ, 2, 1) /* codes; absmax of 64 as a byte, scale of 256 of those */                     \
-    X(I8, 1, 1)     /* LLM.int8(): absmax a row apart */                                           \
+    X(NF4, 2, 1)      /* codes; absmax of 64 apart */                                              \
+    X(NF4_DQ, 2, 1)   /* codes; absmax of 64 as a byte, scale of 256 of those */                   \
+    X(NF4_A8, 64, 32) /* as NF4, the table in whole numbers, for tokens of int8 */                 \
+    X(I8, 1, 1)       /* LLM.int8(): absmax a row apart */                                         \
     X(Q8_0, 32, 34)                                                                                \
     X(Q4_0, 32, 18)                                                                                \
     X(Q4_K, 256, 144)                                                                              \
@@ -35,12 +36,13 @@ enum eco_format {
 #define ECO_Q_BLOCK 32
 #define ECO_K_BLOCK 256
 #define ECO_INT8_THRESHOLD 6.0f
+#define ECO_A8_ONE 124.0f /* what stands for 1.0 in the table of whole numbers */
 
 struct eco_matrix {
     enum eco_format format;
     int rows, cols;
     const void *data;          /* codes */
-    const float *scale;        /* NF4: absmax [blocks of 64]; I8: absmax [rows] */
+    const float *scale;        /* NF4, NF4_A8: absmax [blocks of 64]; I8: [rows] */
     const uint8_t *scale_code; /* NF4_DQ [blocks of 64] */
     const float *scale_scale;  /* NF4_DQ [blocks of 256 absmax] */
     float scale_offset;        /* NF4_DQ: the mean absmax */
@@ -50,6 +52,7 @@ struct eco_matrix {
 };
 
 extern const float eco_engine_nf4_table[16];
+extern const int8_t eco_engine_nf4_a8_table[16]; /* the same times ECO_A8_ONE, rounded */
 extern const float eco_engine_nf4_midpoints[15];
 extern const float eco_engine_dynamic_map[256]; /* bitsandbytes' signed dynamic map, ascending */
 

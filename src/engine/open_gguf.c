@@ -157,28 +157,90 @@ static int family(const struct eco_gguf *h, struct eco_shape *s, struct eco_err 
     return 0;
 }
 
+/* A tensor of one float for each rotated pair. */
+static int read_factors(const struct eco_gguf *h, const struct eco_file_tensors *f,
+                        const char *name, const struct eco_rope *r, float *out, struct eco_err *err)
+{
+    const struct eco_file_tensor *t = eco_engine_files_find(f, name);
+    if (!t || t->format != ECO_FORMAT_F32 || t->rows != 1 || t->cols * 2 != (uint64_t)r->dims ||
+        t->cols > ECO_LONGROPE_MAX) {
+        return eco_err_set(err, ECO_E_CONTENT, h->file, "'%s' is missing or has a wrong extent",
+                           name);
+    }
+    memcpy(out, t->data, (size_t)t->cols * sizeof(*out));
+    return 0;
+}
+
+/* YaRN as llama.cpp reads it: cosine and sine grow with the factor, and by a number of the file. */
+static int read_yarn(const struct eco_gguf *h, struct eco_rope *r, struct eco_err *err)
+{
+    double part = eco_gguf_num(h, ".rope.scaling.yarn_ext_factor", 1.0);
+    double log_mul = eco_gguf_num(h, ".rope.scaling.yarn_log_multiplier", 0.0);
+    double own = eco_gguf_num(h, ".rope.scaling.yarn_attn_factor", 1.0);
+    if (part != 1.0 || log_mul != 0.0 || own != 1.0) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, h->file,
+                           "rope scaling 'yarn' with yarn_ext_factor, yarn_attn_factor or "
+                           "yarn_log_multiplier of its own is not built in");
+    }
+    r->kind = ECO_ROPE_YARN;
+    r->beta_fast = eco_gguf_num(h, ".rope.scaling.yarn_beta_fast", 32.0);
+    r->beta_slow = eco_gguf_num(h, ".rope.scaling.yarn_beta_slow", 1.0);
+    double by = r->attention_factor;
+    r->attention_factor = 0.0; /* what the factor alone gives */
+    r->attention_factor = by * (double)eco_engine_rope_magnitude(r);
+    return 0;
+}
+
+/* Lists for short and long contexts; a factor that the file has besides divides all of them. */
+static int read_longrope(const struct eco_gguf *h, const struct eco_file_tensors *f,
+                         struct eco_rope *r, struct eco_err *err)
+{
+    int rc = read_factors(h, f, "rope_factors_long.weight", r, r->long_factor, err);
+    rc = rc ? rc : read_factors(h, f, "rope_factors_short.weight", r, r->short_factor, err);
+    r->kind = ECO_ROPE_LONGROPE;
+    for (int i = 0; rc == 0 && i < r->dims / 2; i++) {
+        r->long_factor[i] *= (float)r->factor;
+        r->short_factor[i] *= (float)r->factor;
+    }
+    return rc;
+}
+
+static int read_scaling(const struct eco_gguf *h, const struct eco_file_tensors *f,
+                        struct eco_rope *r, int context, struct eco_err *err)
+{
+    const struct eco_gguf_key *kind = eco_gguf_find(h, ".rope.scaling.type");
+    r->factor = eco_gguf_num(h, ".rope.scaling.factor", eco_gguf_num(h, ".rope.scale_linear", 0.0));
+    r->factor = r->factor != 0.0 ? r->factor : 1.0;
+    r->original_context = eco_gguf_num(h, ".rope.scaling.original_context_length", context);
+    r->attention_factor = eco_gguf_num(h, ".rope.scaling.attn_factor", 1.0);
+    if (eco_engine_files_find(f, "rope_factors_long.weight") || eco_gguf_is(kind, "longrope")) {
+        return read_longrope(h, f, r, err);
+    }
+    if (eco_gguf_is(kind, "yarn")) {
+        return read_yarn(h, r, err);
+    }
+    if (kind && !eco_gguf_is(kind, "none") && !eco_gguf_is(kind, "linear")) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, h->file,
+                           "rope scaling of this kind is not built in (linear, yarn, longrope and "
+                           "Llama 3's are)");
+    }
+    r->kind = r->factor != 1.0 && !eco_gguf_is(kind, "none") ? ECO_ROPE_LINEAR : ECO_ROPE_PLAIN;
+    return 0;
+}
+
 static int read_rope(const struct eco_gguf *h, const struct eco_file_tensors *f,
                      struct eco_shape *s, struct eco_err *err)
 {
-    const struct eco_gguf_key *kind = eco_gguf_find(h, ".rope.scaling.type");
     const struct eco_file_tensor *factors = eco_engine_files_find(f, "rope_freqs.weight");
     s->rope.theta = eco_gguf_num(h, ".rope.freq_base", 10000.0);
     s->rope.dims = eco_gguf_int(h, ".rope.dimension_count", s->head_dim);
-    s->rope.factor = eco_gguf_num(h, ".rope.scaling.factor", 1.0);
-    if (eco_gguf_is(kind, "linear")) {
-        s->rope.kind = ECO_ROPE_LINEAR;
-    } else if ((kind && !eco_gguf_is(kind, "none")) ||
-               eco_engine_files_find(f, "rope_factors_long.weight")) {
-        return eco_err_set(err, ECO_E_UNSUPPORTED, h->file,
-                           "rope scaling of this kind is not built in (linear and Llama 3 are)");
-    }
     if (factors) {
         if (factors->format != ECO_FORMAT_F32 || factors->cols * 2 != (uint64_t)s->rope.dims) {
             return eco_err_set(err, ECO_E_CONTENT, h->file, "rope_freqs.weight has a wrong extent");
         }
         s->rope.factors = factors->data;
     }
-    return 0;
+    return read_scaling(h, f, &s->rope, s->max_context, err);
 }
 
 static int read_shape(const struct eco_gguf *h, const struct eco_file_tensors *f,

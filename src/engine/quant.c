@@ -168,6 +168,7 @@ void eco_engine_quantize_rows(const struct eco_matrix *w, int begin, int end, co
         break;
     case ECO_FORMAT_NF4:
     case ECO_FORMAT_NF4_DQ:
+    case ECO_FORMAT_NF4_A8:
         q->nf4(out + at / 2, scale + at / ECO_NF4_BLOCK, x, n);
         break;
     case ECO_FORMAT_I8:

@@ -33,7 +33,7 @@ static int check_precision(enum eco_precision p, enum eco_format *format, uint32
             return 0;
         }
     }
-    bool bits4 = p == ECO_PREC_NF4 || p == ECO_PREC_NF4_DQ;
+    bool bits4 = p == ECO_PREC_NF4 || p == ECO_PREC_NF4_DQ || p == ECO_PREC_NF4_A8;
     bool bits8 = p == ECO_PREC_INT8_MIXED || p == ECO_PREC_INT8_PURE;
     return eco_err_set(err, ECO_E_UNSUPPORTED, "precision",
                        "GGUF has no type for %s: write %s; the engine makes %s itself while "

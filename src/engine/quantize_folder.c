@@ -91,23 +91,63 @@ static int put_llama3(struct eco_quantize_run *q, const struct eco_shape *s, str
     return eco_quantize_add(q, &t, err);
 }
 
+/* The kind, the original context, and what a file must say of cosine and sine. */
+static void put_long_kind(struct eco_quantize_run *q, const struct eco_shape *s, const char *kind,
+                          double attention)
+{
+    char name[96];
+    eco_gguf_put_text(&q->w, key(name, s, "rope.scaling.type"), kind, strlen(kind));
+    eco_gguf_put_u32(&q->w, key(name, s, "rope.scaling.original_context_length"),
+                     (uint32_t)s->rope.original_context);
+    eco_gguf_put_f32(&q->w, key(name, s, "rope.scaling.attn_factor"), (float)attention);
+}
+
+/* Readers multiply cosine and sine by what follows from the factor, then by attn_factor. */
+static void put_yarn(struct eco_quantize_run *q, const struct eco_shape *s)
+{
+    char name[96];
+    struct eco_rope usual = s->rope;
+    usual.attention_factor = 0.0;
+    put_long_kind(q, s, "yarn",
+                  (double)eco_engine_rope_magnitude(&s->rope) /
+                      (double)eco_engine_rope_magnitude(&usual));
+    eco_gguf_put_f32(&q->w, key(name, s, "rope.scaling.factor"), (float)s->rope.factor);
+    eco_gguf_put_f32(&q->w, key(name, s, "rope.scaling.yarn_beta_fast"), (float)s->rope.beta_fast);
+    eco_gguf_put_f32(&q->w, key(name, s, "rope.scaling.yarn_beta_slow"), (float)s->rope.beta_slow);
+}
+
+static int put_longrope(struct eco_quantize_run *q, const struct eco_shape *s, struct eco_err *err)
+{
+    struct eco_quantize_tensor t = {
+        .format = ECO_FORMAT_F32, .cols = s->rope.dims / 2, .stored = ECO_FORMAT_F32};
+    put_long_kind(q, s, "longrope", (double)eco_engine_rope_magnitude(&s->rope));
+    t.data = s->rope.long_factor;
+    snprintf(t.name, sizeof(t.name), "rope_factors_long.weight");
+    int rc = eco_quantize_add(q, &t, err);
+    t.data = s->rope.short_factor;
+    snprintf(t.name, sizeof(t.name), "rope_factors_short.weight");
+    return rc ? rc : eco_quantize_add(q, &t, err);
+}
+
 static int put_rope(struct eco_quantize_run *q, const struct eco_shape *s, struct eco_err *err)
 {
     char name[96];
     switch (s->rope.kind) {
-    case ECO_ROPE_PLAIN:
-        return 0;
     case ECO_ROPE_LINEAR:
         eco_gguf_put_text(&q->w, key(name, s, "rope.scaling.type"), "linear", 6);
         eco_gguf_put_f32(&q->w, key(name, s, "rope.scaling.factor"), (float)s->rope.factor);
         return 0;
     case ECO_ROPE_LLAMA3:
         return put_llama3(q, s, err);
-    default:
-        return eco_err_set(err, ECO_E_UNSUPPORTED, "model",
-                           "quantize cannot write this kind of rope scaling yet: plain, linear "
-                           "and Llama 3's it can");
+    case ECO_ROPE_YARN:
+        put_yarn(q, s);
+        return 0;
+    case ECO_ROPE_LONGROPE:
+        return put_longrope(q, s, err);
+    case ECO_ROPE_PLAIN:
+        break;
     }
+    return 0;
 }
 
 static int check(const struct eco_shape *s, struct eco_err *err)

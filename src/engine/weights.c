@@ -28,6 +28,8 @@ enum eco_format eco_engine_format_of(enum eco_precision p, enum eco_role role,
         return table ? ECO_FORMAT_F16 : ECO_FORMAT_NF4;
     case ECO_PREC_NF4_DQ:
         return table ? ECO_FORMAT_F16 : ECO_FORMAT_NF4_DQ;
+    case ECO_PREC_NF4_A8:
+        return table ? ECO_FORMAT_F16 : ECO_FORMAT_NF4_A8;
     case ECO_PREC_INT8_MIXED:
     case ECO_PREC_INT8_PURE:
         return table ? ECO_FORMAT_F16 : ECO_FORMAT_I8;
@@ -215,7 +217,8 @@ static int make_matrix(const struct building *b, const struct eco_slot *t, const
     float *absmax = NULL;
     size_t blocks = ((size_t)t->rows * (size_t)t->cols + ECO_NF4_BLOCK - 1) / ECO_NF4_BLOCK;
     m->data = take(b->w, m->code_bytes);
-    if (m->format == ECO_FORMAT_NF4 || m->format == ECO_FORMAT_I8) {
+    if (m->format == ECO_FORMAT_NF4 || m->format == ECO_FORMAT_NF4_A8 ||
+        m->format == ECO_FORMAT_I8) {
         m->scale = take(b->w, m->constant_bytes);
     } else if (m->format == ECO_FORMAT_NF4_DQ) {
         m->scale_code = take(b->w, blocks);

@@ -112,6 +112,9 @@ static const char *mechanism(enum eco_precision p, bool saves)
                "does (large batch)";
     case ECO_FAM_GGUF:
         return "llama.cpp unpacks inside its kernels, so fewer bytes are less energy";
+    case ECO_FAM_BUILTIN:
+        return "4-bit codes by int8 activations: fewer bytes and byte products, with one rounding "
+               "more";
     case ECO_FAM_FP4:
         return "4-bit floats with fused kernels: fewer bytes a token";
     case ECO_FAM_FLOAT:

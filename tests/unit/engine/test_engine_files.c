@@ -86,13 +86,14 @@ static void make(struct ref_model *m, const struct ref_config *c, int type)
     free(o.data);
 }
 
-/* To FP32 the codes must decode exactly; as stored, only activations and the cache are rounded. */
+/* To FP32 the codes must decode exactly; as stored, only activations and the cache are rounded, and
+ * with FP32 weights neither. */
 static void test_types(void **state)
 {
     static const struct {
         int type;
         double bound;
-    } types[] = {{T_F32, 1e-3},  {T_F16, 1e-3},  {T_BF16, 1e-3}, {T_Q8_0, 3e-2},
+    } types[] = {{T_F32, 3e-6},  {T_F16, 1e-3},  {T_BF16, 1e-3}, {T_Q8_0, 3e-2},
                  {T_Q4_0, 2e-2}, {T_Q4_K, 1e-3}, {T_Q6_K, 1e-3}};
     (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
@@ -164,9 +165,9 @@ static void test_quantizing_a_file(void **state)
     static const struct {
         enum eco_precision p;
         double bound;
-    } arms[] = {{ECO_PREC_FP16, 2e-3},      {ECO_PREC_BF16, 2e-2},      {ECO_PREC_NF4, 0.4},
-                {ECO_PREC_NF4_DQ, 0.4},     {ECO_PREC_INT8_MIXED, 0.1}, {ECO_PREC_INT8_PURE, 0.1},
-                {ECO_PREC_GGUF_Q8_0, 0.05}, {ECO_PREC_GGUF_Q4_0, 0.6}};
+    } arms[] = {{ECO_PREC_FP16, 2e-3},     {ECO_PREC_BF16, 2e-2},      {ECO_PREC_NF4, 0.4},
+                {ECO_PREC_NF4_DQ, 0.4},    {ECO_PREC_NF4_A8, 0.4},     {ECO_PREC_INT8_MIXED, 0.1},
+                {ECO_PREC_INT8_PURE, 0.1}, {ECO_PREC_GGUF_Q8_0, 0.05}, {ECO_PREC_GGUF_Q4_0, 0.6}};
     struct ref_model m;
     (void)state;
     make(&m, &llama, T_F32);
@@ -255,6 +256,33 @@ static void test_weights_that_are_not_numbers(void **state)
     ref_done(&m);
 }
 
+/* The KV cache is FP16, but FP32 with FP32 weights, asked for or stored. */
+static void test_cache_width(void **state)
+{
+    static const struct {
+        int type;
+        enum eco_precision p;
+        unsigned bytes;
+    } rows[] = {{T_F32, ECO_PREC_NONE, 4},
+                {T_F32, ECO_PREC_FP32, 4},
+                {T_F32, ECO_PREC_FP16, 2},
+                {T_F16, ECO_PREC_NONE, 2},
+                {T_F16, ECO_PREC_FP32, 4}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct eco_engine_options o = {
+            .model = path, .precision = rows[i].p, .threads = 1, .context_tokens = 32};
+        struct eco_decoder *e = NULL;
+        struct ref_model m;
+        make(&m, &llama, rows[i].type);
+        assert_int_equal(eco_engine_open(&o, &e, NULL), 0);
+        assert_int_equal(eco_engine_info(e)->kv_bytes, /* layers, k and v, heads, dims */
+                         2u * 2u * 2u * 64u * 32u * rows[i].bytes);
+        eco_engine_close(e);
+        ref_done(&m);
+    }
+}
+
 static void test_refusals(void **state)
 {
     struct eco_engine_options o = {.model = "synthetic:Llama-2-7b-hf",
@@ -284,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_architectures),
         cmocka_unit_test(test_quantizing_a_file),
+        cmocka_unit_test(test_cache_width),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_weights_that_are_not_numbers),
         cmocka_unit_test(test_refusals),

@@ -240,6 +240,8 @@ static void test_perplexity_and_greedy_ids(void **state)
         assert_int_equal(eco_engine_perplexity(e, ids, 50, 16, &ppl, &counted, &err), 0);
         assert_near_rel(ppl, ref_perplexity(&m, ids, 50, 16), 1e-4);
         assert_int_equal(counted, 3 * 15 + 1);
+        assert_int_equal(eco_engine_perplexity(e, ids, 1, 16, &ppl, NULL, &err), ECO_E_RANGE);
+        assert_non_null(strstr(err.message, "a text of 1 token:"));
         /* greedy: the reference starts again for every token */
         assert_int_equal(eco_engine_generate(e, ids, 9, 12, out, NULL, NULL, &err), 0);
         double *logits = malloc(21 * (size_t)m.c.vocab * sizeof(double));

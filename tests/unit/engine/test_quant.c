@@ -203,6 +203,53 @@ static void test_nf4_double_quantization(void **state)
     assert_int_equal(m.constant_bytes, BLOCKS + (BLOCKS / 256) * 4 + 4);
 }
 
+/* NF4-A8: NF4's own codes; the table is the nearest whole numbers, of a scale that few beat. */
+static void test_a8_table(void **state)
+{
+    static float x[N], a[N / 64], b[N / 64], row[128];
+    static unsigned char codes[N / 2], codes2[N / 2];
+    double count[16] = {0}, best = 1e9, own = 0, nf4_off = 0, square = 0;
+    struct eco_matrix m;
+    (void)state;
+    for (int i = 0; i < N; i++) { /* normal, as weights are */
+        x[i] = (float)(sqrt(-2.0 * log(1.0 - uniform())) * cos(6.283185307 * uniform()));
+    }
+    make(&m, ECO_FORMAT_NF4, 32, 128, codes, a, x);
+    make(&m, ECO_FORMAT_NF4_A8, 32, 128, codes2, b, x);
+    assert_memory_equal(codes, codes2, sizeof(codes));
+    assert_memory_equal(a, b, sizeof(a));
+    for (int i = 0; i < N; i++) {
+        int code = i % 2 ? codes[i / 2] & 15 : codes[i / 2] >> 4;
+        double off = (double)x[i] - nf4[code] * (double)a[i / 64];
+        count[code] += (double)(a[i / 64] * a[i / 64]);
+        nf4_off += off * off;
+        square += (double)(x[i] * x[i]);
+    }
+    for (int scale = 64; scale <= 127; scale++) {
+        double off = 0;
+        for (int k = 0; k < 16; k++) {
+            double d = nearbyint(nf4[k] * scale) / scale - nf4[k];
+            off += count[k] * d * d;
+        }
+        best = off < best ? off : best;
+        own = scale == (int)ECO_A8_ONE ? off : own;
+    }
+    assert_true(own < 1.3 * best);
+    print_message(
+        "NF4 is off by %.4f rms of the weights, its table in whole numbers by %.4f more\n",
+        sqrt(nf4_off / square), sqrt(own / square));
+    assert_true(own < 0.01 * nf4_off);
+    for (int k = 0; k < 16; k++) {
+        assert_int_equal(eco_engine_nf4_a8_table[k], (int)nearbyint(nf4[k] * 124.0));
+    }
+    eco_engine_dequant(&m, 3, 0, 128, row);
+    for (int c = 0; c < 128; c++) {
+        int at = 3 * 128 + c, code = at % 2 ? codes[at / 2] & 15 : codes[at / 2] >> 4;
+        assert_near((double)row[c], eco_engine_nf4_a8_table[code] * (double)a[at / 64] / 124.0,
+                    1e-6);
+    }
+}
+
 static void test_int8_rows(void **state)
 {
     static float x[N], scale[32], row[128];
@@ -283,6 +330,10 @@ static void test_sizes(void **state)
     assert_int_equal(constants, 11008u * 4096u / 64 * 4);
     assert_true(eco_engine_matrix_bytes(ECO_FORMAT_Q4_0, 10, 64, &codes, &constants));
     assert_int_equal(codes, 10 * 2 * 18);
+    assert_true(eco_engine_matrix_bytes(ECO_FORMAT_NF4_A8, 11008, 4096, &codes, &constants));
+    assert_int_equal(codes, 11008u * 4096u / 2); /* as NF4 */
+    assert_int_equal(constants, 11008u * 4096u / 64 * 4);
+    assert_false(eco_engine_matrix_bytes(ECO_FORMAT_NF4_A8, 10, 96, &codes, &constants));
     assert_false(eco_engine_matrix_bytes(ECO_FORMAT_Q8_0, 10, 48, &codes, &constants));
     assert_false(eco_engine_matrix_bytes(ECO_FORMAT_Q6_K, 10, 96, &codes, &constants));
 }
@@ -359,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_nf4_blocks_cross_rows),
         cmocka_unit_test(test_dynamic_map),
         cmocka_unit_test(test_nf4_double_quantization),
+        cmocka_unit_test(test_a8_table),
         cmocka_unit_test(test_int8_rows),
         cmocka_unit_test(test_ggml_blocks),
         cmocka_unit_test(test_sizes),
