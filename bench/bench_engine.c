@@ -326,9 +326,9 @@ static int bench_model(const char *model, enum eco_precision p, int batch)
 
 int main(int argc, char **argv)
 {
-    static const enum eco_precision all[] = {ECO_PREC_FP16,       ECO_PREC_NF4,
-                                             ECO_PREC_INT8_MIXED, ECO_PREC_INT8_PURE,
-                                             ECO_PREC_GGUF_Q8_0,  ECO_PREC_GGUF_Q4_0};
+    static const enum eco_precision all[] = {
+        ECO_PREC_FP16,      ECO_PREC_NF4,       ECO_PREC_NF4_A8,   ECO_PREC_INT8_MIXED,
+        ECO_PREC_INT8_PURE, ECO_PREC_GGUF_Q8_0, ECO_PREC_GGUF_Q4_0};
     const char *what = argc > 1 ? argv[1] : "all";
     const char *model = argc > 2 ? argv[2] : "synthetic:TinyLlama-1.1B-Chat-v1.0";
     int threads = eco_engine_cpus(), rc = 0;

@@ -48,4 +48,5 @@ qemu-aarch64 -L /usr/aarch64-linux-gnu $build/ecocompute engine bench synthetic:
     --prompt-tokens 4 --gen-tokens 2 --runs 1 --precision Q8_0,NF4,NF4-A8
 # a measurement to its end; the power source is qemu's host's, or none
 qemu-aarch64 -L /usr/aarch64-linux-gnu $build/ecocompute measure --workload builtin \
-    --model synthetic:SmolLM2-135M --precision FP16,NF4-A8 --quick --out $build/measured
+    --model synthetic:SmolLM2-135M --precision FP16,NF4-A8 --quick --blocks 2 --iterations 1 --gen-tokens 2 \
+    --force --out $build/measured

@@ -132,6 +132,8 @@ static const char *pre_name(const struct eco_tokenizer *t)
         return t->ignore_merges ? "llama-bpe" : "smaug-bpe";
     case ECO_TOK_WORDS_QWEN35:
         return "qwen35";
+    case ECO_TOK_WORDS_TEKKEN:
+        return "tekken";
     default:
         return "qwen2";
     }

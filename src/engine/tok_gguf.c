@@ -108,18 +108,31 @@ static int set_words(struct loading *l, struct eco_err *err)
         {"gpt-2", ECO_TOK_WORDS_GPT2, false, false},
         {"gpt2", ECO_TOK_WORDS_GPT2, false, false},
         {"phi-2", ECO_TOK_WORDS_GPT2, false, false},
+        {"mpt", ECO_TOK_WORDS_GPT2, false, false},
+        {"olmo", ECO_TOK_WORDS_GPT2, false, false},
+        {"gigachat", ECO_TOK_WORDS_GPT2, false, false},
+        {"exaone4", ECO_TOK_WORDS_GPT2, false, false},
         {"llama-bpe", ECO_TOK_WORDS_LLAMA3, false, true},
         {"llama3", ECO_TOK_WORDS_LLAMA3, false, true},
         {"llama-v3", ECO_TOK_WORDS_LLAMA3, false, true},
+        {"falcon3", ECO_TOK_WORDS_LLAMA3, false, true},
+        {"pixtral", ECO_TOK_WORDS_LLAMA3, false, true},
+        {"midm-2.0", ECO_TOK_WORDS_LLAMA3, false, true},
+        {"tekken", ECO_TOK_WORDS_TEKKEN, false, true},
         {"smaug-bpe", ECO_TOK_WORDS_LLAMA3, false, false},
         {"dbrx", ECO_TOK_WORDS_LLAMA3, false, false},
         {"qwen2", ECO_TOK_WORDS_QWEN2, false, false},
         {"stablelm2", ECO_TOK_WORDS_QWEN2, false, false},
         {"deepseek-r1-qwen", ECO_TOK_WORDS_QWEN2, false, false},
+        {"megrez", ECO_TOK_WORDS_QWEN2, false, false},
+        {"hunyuan", ECO_TOK_WORDS_QWEN2, false, false},
         {"qwen35", ECO_TOK_WORDS_QWEN35, false, false},
         {"smollm", ECO_TOK_WORDS_GPT2, true, false},
         {"starcoder", ECO_TOK_WORDS_GPT2, true, false},
         {"refact", ECO_TOK_WORDS_GPT2, true, false},
+        {"codeshell", ECO_TOK_WORDS_GPT2, true, false},
+        {"exaone", ECO_TOK_WORDS_GPT2, true, false},
+        {"minerva-7b", ECO_TOK_WORDS_GPT2, true, false},
     };
     const struct eco_gguf_key *pre = eco_gguf_find(&l->g, "tokenizer.ggml.pre");
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -133,7 +146,7 @@ static int set_words(struct loading *l, struct eco_err *err)
     bool text = pre && pre->type == ECO_GGUF_STRING;
     return eco_err_set(err, ECO_E_UNSUPPORTED, l->g.file,
                        "the vocabulary cuts words by the rule '%.*s': built in are gpt-2, "
-                       "llama-bpe, qwen2, qwen35, smollm and their like; use --ids",
+                       "llama-bpe, qwen2, qwen35, smollm, tekken and their like; use --ids",
                        text ? (int)(pre->value_len < 40 ? pre->value_len : 40) : 8,
                        text ? (const char *)pre->value : "not said");
 }

@@ -36,6 +36,7 @@ enum eco_tok_model {
     X(LLAMA3, "llama3")                                                                            \
     X(QWEN2, "qwen2")                                                                              \
     X(QWEN35, "qwen35")                                                                            \
+    X(TEKKEN, "tekken")                                                                            \
     X(SPACES, "spm-words") /* a word begins at each U+2581 */                                      \
     X(RUNS, "spm-runs")    /* a word begins at each run of U+2581 */
 

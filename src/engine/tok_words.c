@@ -101,38 +101,84 @@ static size_t line_breaks(const struct text *t, size_t at)
     return end > at ? end : 0;
 }
 
-/* (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}|
- *  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ ; `word` is \p{L} or [\p{L}\p{M}] */
-static size_t llama3(const struct text *t, size_t at, int digits, unsigned word)
+/* \p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[breaks]*|\s*[\r\n]+|\s+(?!\S)|\s+ ; `word` is \p{L} or more */
+static size_t no_word(const struct text *t, size_t at, int digits, unsigned word,
+                      const char *breaks)
 {
-    uint32_t c, c2;
-    size_t n, n2, first = contraction(t, at, true);
-    if (first) {
-        return at + first;
-    }
-    unsigned kind = peek(t, at, &c, &n), next = peek(t, at + n, &c2, &n2);
-    bool may_lead = c != '\r' && c != '\n' && !(kind & (ECO_UNICODE_LETTER | ECO_UNICODE_NUMBER));
-    if ((kind & word) || (may_lead && (next & word))) {
-        return run(t, at + n, word, true);
-    }
-    if (kind & ECO_UNICODE_NUMBER) {
+    uint32_t c;
+    size_t n;
+    if (peek(t, at, &c, &n) & ECO_UNICODE_NUMBER) {
         size_t end = at;
         for (; digits > 0 && (peek(t, end, &c, &n) & ECO_UNICODE_NUMBER); digits--) {
             end += n;
         }
         return end;
     }
-    first = c == ' ' && at + 1 < t->len ? at + 1 : at;
+    size_t first = c == ' ' && at + 1 < t->len ? at + 1 : at;
     unsigned others = ECO_UNICODE_SPACE | ECO_UNICODE_NUMBER | word;
     if (!(peek(t, first, &c, &n) & others)) {
         size_t end = run(t, first, others, false);
-        while (end < t->len && (t->s[end] == '\r' || t->s[end] == '\n')) {
+        while (end < t->len && t->s[end] && strchr(breaks, t->s[end])) {
             end++;
         }
         return end;
     }
     size_t end = line_breaks(t, at);
     return end ? end : spaces(t, at);
+}
+
+/* Where letters begin that [^\r\n\p{L}\p{N}]? may lead, or the text's end. */
+static size_t letters(const struct text *t, size_t at, unsigned word)
+{
+    uint32_t c, c2;
+    size_t n, n2;
+    unsigned kind = peek(t, at, &c, &n), next = peek(t, at + n, &c2, &n2);
+    bool may_lead = c != '\r' && c != '\n' && !(kind & (ECO_UNICODE_LETTER | ECO_UNICODE_NUMBER));
+    return kind & word ? at : may_lead && (next & word) ? at + n : t->len;
+}
+
+/* (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+| and no_word's */
+static size_t llama3(const struct text *t, size_t at, int digits, unsigned word)
+{
+    size_t first = contraction(t, at, true);
+    if (first) {
+        return at + first;
+    }
+    first = letters(t, at, word);
+    return first < t->len ? run(t, first, word, true) : no_word(t, at, digits, word, "\r\n");
+}
+
+/* The end of the run of letters at `at` other than ASCII ones from lo to hi; *other is the end of
+ * the last that is not ASCII, or stays. */
+static size_t letters_but(const struct text *t, size_t at, char lo, char hi, size_t *other)
+{
+    uint32_t c;
+    size_t n;
+    while ((peek(t, at, &c, &n) & ECO_UNICODE_LETTER) &&
+           !(c >= (unsigned char)lo && c <= (unsigned char)hi)) {
+        at += n;
+        *other = c < 128 ? *other : at;
+    }
+    return at;
+}
+
+/*
+ * Mistral's Tekken as llama.cpp has it. With U a letter but a-z and L a letter but A-Z:
+ * [^\r\n\p{L}\p{N}]?U*L+|[^\r\n\p{L}\p{N}]?U+L*| and no_word's, '/' being a break too. Where no a-z
+ * follows the U's, the last of them that is an L too ends the word; else all of them are one.
+ */
+static size_t tekken(const struct text *t, size_t at)
+{
+    size_t first = letters(t, at, ECO_UNICODE_LETTER), both = 0, ignored = 0;
+    if (first == t->len) {
+        return no_word(t, at, 1, ECO_UNICODE_LETTER, "\r\n/");
+    }
+    uint32_t c;
+    size_t n, end = letters_but(t, first, 'a', 'z', &both);
+    if (peek(t, end, &c, &n) & ECO_UNICODE_LETTER) {
+        return letters_but(t, end, 'A', 'Z', &ignored);
+    }
+    return both ? both : end;
 }
 
 static bool mark(const struct text *t, size_t at)
@@ -169,6 +215,8 @@ size_t eco_tok_word_end(enum eco_tok_words words, const char *text, size_t at, s
         return llama3(&t, at, 1, ECO_UNICODE_LETTER);
     case ECO_TOK_WORDS_QWEN35:
         return llama3(&t, at, 1, ECO_UNICODE_LETTER | ECO_UNICODE_MARK);
+    case ECO_TOK_WORDS_TEKKEN:
+        return tekken(&t, at);
     case ECO_TOK_WORDS_SPACES:
     case ECO_TOK_WORDS_RUNS:
         return marked(&t, at, words == ECO_TOK_WORDS_RUNS);

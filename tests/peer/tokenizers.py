@@ -128,7 +128,8 @@ def vocabularies(j):
     folder = os.environ.get("ECO_LLAMA_VOCABS")
     if not folder:
         return j.skip("llama.cpp's vocabulary files: ECO_LLAMA_VOCABS=$(scripts/vocabs.sh)")
-    for name in ("llama-spm", "phi-3", "gpt-2", "llama-bpe", "qwen2", "qwen35", "starcoder"):
+    for name in ("llama-spm", "phi-3", "gpt-2", "llama-bpe", "qwen2", "qwen35", "starcoder",
+                 "mpt", "refact"):
         file = f"{folder}/ggml-vocab-{name}.gguf"
         with open(file + ".inp", encoding="utf-8", newline="") as f:
             texts = f.read().split("\n__ggml_vocab_test__\n")[:-1]
