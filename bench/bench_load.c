@@ -44,7 +44,7 @@ static void write_config(const struct eco_shape *s, FILE *f)
 static uint64_t put_entry(FILE *f, const struct eco_slot *t, uint64_t at)
 {
     const char *pattern = eco_engine_hf_names.role[t->role];
-    uint64_t bytes = (uint64_t)t->rows * (uint64_t)t->cols * 2;
+    uint64_t bytes = (uint64_t)t->rows * (uint64_t)t->cols * 2, end = at + bytes;
     const char *layer = strstr(pattern, "%d");
     fprintf(f, "%s\"", at > 0 ? ", " : "");
     if (layer) {
@@ -57,8 +57,7 @@ static uint64_t put_entry(FILE *f, const struct eco_slot *t, uint64_t at)
     } else {
         fprintf(f, "\": {\"dtype\": \"F16\", \"shape\": [%d], ", t->cols);
     }
-    fprintf(f, "\"data_offsets\": [%llu, %llu]}", (unsigned long long)at,
-            (unsigned long long)(at + bytes));
+    fprintf(f, "\"data_offsets\": [%llu, %llu]}", (unsigned long long)at, (unsigned long long)end);
     return bytes;
 }
 
