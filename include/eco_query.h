@@ -11,6 +11,7 @@
 #define ECO_QUERY_H
 
 #include "eco_err.h"
+#include "eco_limits.h"
 #include "eco_types.h"
 
 #include <stdbool.h>
@@ -45,29 +46,29 @@ enum eco_query_op {
         ECO_QUERY_OP_COUNT
 };
 
-/* X(NAME, "text", lo, hi): the numbers a question may carry, with the range that is believed. */
+/* X(NAME, "text", lo, hi, unit): the numbers a question may carry, with the range that is believed. */
 #define ECO_QUERY_NUMBERS(X)                                                                       \
-    X(PARAMS_B, "params_b", 1e-4, 1e5)                                                             \
-    X(BATCH, "batch", 1, 1e6)                                                                      \
-    X(CTX, "ctx", 1, 1e9)                                                                          \
-    X(PROMPT_TOKENS, "prompt_tokens", 1, 1e7)                                                      \
-    X(GEN_TOKENS, "gen_tokens", 1, 1e7)                                                            \
-    X(REQUESTS, "requests", 1e-3, 1e15) /* a month */                                              \
-    X(TOKENS, "tokens", 1, 1e18)        /* all of them, or those of a month */                     \
-    X(HOURS_PER_DAY, "hours_per_day", 1e-3, 24)                                                    \
-    X(PRICE, "price", 0, 100) /* USD per kWh */                                                    \
-    X(GPU_USD_PER_HOUR, "gpu_usd_per_hour", 1e-6, 1e4)                                             \
-    X(PUE, "pue", 1, 5)                                                                            \
-    X(CARBON, "carbon_intensity", 0, 5000)         /* g CO2 per kWh */                             \
-    X(MAX_LATENCY_MS, "max_latency_ms", 1e-6, 1e9) /* per token */                                 \
-    X(MAX_VRAM_GB, "max_vram_gb", 1e-3, 1e6)                                                       \
-    X(THROUGHPUT, "throughput", 1e-6, 1e9)   /* tokens per s, observed */                          \
-    X(POWER_W, "power_w", 1e-3, 1e6)         /* observed */                                        \
-    X(ENERGY, "energy_j_per_1k", 1e-6, 1e12) /* observed */                                        \
-    X(N_GPUS, "n_gpus", 2, 1e6)
+    X(PARAMS_B, "params_b", ECO_SIZE_MIN_B, ECO_SIZE_MAX_B, "billion")                             \
+    X(BATCH, "batch", 1, ECO_BATCH_MAX, "sequences")                                               \
+    X(CTX, "ctx", 1, ECO_CTX_MAX, "tokens")                                                        \
+    X(PROMPT_TOKENS, "prompt_tokens", 1, ECO_TOKENS_MAX, "tokens")                                 \
+    X(GEN_TOKENS, "gen_tokens", 1, ECO_TOKENS_MAX, "tokens")                                       \
+    X(REQUESTS, "requests", 1e-3, ECO_ANY_MAX, "requests a month")                                 \
+    X(TOKENS, "tokens", 1, ECO_ANY_MAX, "tokens") /* all, or of a month */                         \
+    X(HOURS_PER_DAY, "hours_per_day", 1e-3, 24, "hours")                                           \
+    X(PRICE, "price", 0, ECO_PRICE_MAX, "USD per kWh")                                             \
+    X(GPU_USD_PER_HOUR, "gpu_usd_per_hour", 1e-6, ECO_RENT_MAX, "USD per hour")                    \
+    X(PUE, "pue", 1, ECO_PUE_MAX, "")                                                              \
+    X(CARBON, "carbon_intensity", 0, ECO_CARBON_MAX, "g CO2 per kWh")                              \
+    X(MAX_LATENCY_MS, "max_latency_ms", 1e-6, ECO_LATENCY_MS_MAX, "ms per token")                  \
+    X(MAX_VRAM_GB, "max_vram_gb", 1e-3, ECO_VRAM_GB_MAX, "GB")                                     \
+    X(THROUGHPUT, "throughput", 1e-6, ECO_THROUGHPUT_MAX, "tokens per s") /* observed */           \
+    X(POWER_W, "power_w", 1e-3, ECO_POWER_W_MAX, "W")                     /* observed */           \
+    X(ENERGY, "energy_j_per_1k", 1e-6, ECO_ENERGY_MAX, "J per 1k tokens") /* observed */           \
+    X(N_GPUS, "n_gpus", 2, 1e6, "cards")
 
 enum eco_query_number {
-#define X(name, text, lo, hi) ECO_QUERY_##name,
+#define X(name, text, lo, hi, unit) ECO_QUERY_##name,
     ECO_QUERY_NUMBERS(X)
 #undef X
         ECO_QUERY_NUMBER_COUNT
@@ -96,7 +97,10 @@ struct eco_query_names {
 /** Something said that was not used, with the reason (static text). */
 struct eco_query_missed {
     char text[ECO_QUERY_NAME];
-    const char *why;
+    const char *why;  /* "outside" with the bounds of `bounds` */
+    const char *what; /* "outside": the number's name ("batch"), its unit; else NULL */
+    const char *unit;
+    double lo, hi;
 };
 
 /** A volume put into other units; `rule` is static text: "characters at 2 a token". */

@@ -21,7 +21,7 @@ const char *eco_query_op_name(enum eco_query_op op)
 const char *eco_query_number_name(enum eco_query_number n)
 {
     static const char *const names[] = {
-#define X(name, text, lo, hi) text,
+#define X(name, text, lo, hi, unit) text,
         ECO_QUERY_NUMBERS(X)
 #undef X
     };
@@ -48,6 +48,7 @@ int eco_query_parse(const char *text, size_t len, const struct eco_query_names *
     q->names = names;
     q->out = out;
     eco_query_normalise(q, text, len);
+    eco_query_mend(q);
     eco_query_tokenise(q);
     eco_query_itemise(q);
     eco_query_read(q);

@@ -190,8 +190,12 @@ struct query {
     int size_score[QUERY_MAX_SIZES];
     size_t n_sizes;
     int number_score[ECO_QUERY_NUMBER_COUNT];
+    size_t number_item[ECO_QUERY_NUMBER_COUNT];
     struct eco_query *out;
 };
+
+/* query_typos.c */
+void eco_query_mend(struct query *q);
 
 /* query_text.c */
 void eco_query_normalise(struct query *q, const char *text, size_t len);
@@ -223,7 +227,11 @@ bool eco_query_bare_card(double value);
 
 /* query_read.c, query_volume.c, query_precision.c */
 void eco_query_read(struct query *q);
-void eco_query_offer(struct query *q, enum eco_query_number n, double v, int score);
+/** A reading of item i: the best of a number is kept; what is out of range or beaten is listed. */
+void eco_query_offer(struct query *q, size_t i, enum eco_query_number n, double v, int score);
+void eco_query_outside(struct query *q, size_t i, enum eco_query_number n);
+/** "not", "instead of" before item i, with nothing but small words between. */
+bool eco_query_refused(const struct query *q, size_t i);
 /** The value with its scale: 5M is 5e6. */
 double eco_query_plain_value(const struct query_item *n);
 void eco_query_miss(struct query *q, size_t item, size_t upto, const char *why);

@@ -40,7 +40,8 @@ static void weigh_cards(struct query *q, int *best)
 
         if (c->score == 70)
             weigh_bare(q, c);
-        if (c->item > 0 && eco_query_sense(q, c->item - 1, SENSE_NOT))
+        c->negated = eco_query_refused(q, c->item);
+        if (c->negated)
             c->score = 0;
         *best = c->score > *best ? c->score : *best;
     }
@@ -69,7 +70,8 @@ static void choose_card(struct query *q)
         struct query_card_at *c = &q->card[i];
 
         if (c->score < CARD_FLOOR || c->score < best - CARD_GAP - 10) {
-            eco_query_miss(q, c->item, c->item, "not taken for a card here");
+            eco_query_miss(q, c->item, c->item,
+                           c->negated ? "refused here" : "not taken for a card here");
             continue;
         }
         several |=
@@ -130,15 +132,17 @@ static void choose_models(struct query *q)
     for (size_t m = 0; m < q->n_models; m++) {
         const struct eco_query_model *model = &q->model[m];
         double said = q->model_size[m];
+        size_t at = item_of_model(q, m);
 
-        if (model->name[0] != '\0') {
+        if (eco_query_refused(q, at)) {
+            eco_query_miss(q, at, at, "refused here");
+        } else if (model->name[0] != '\0') {
             add_size(q, model->moe || said == 0.0 ? model->params_b : said);
             known += strcmp(o->model, model->name) != 0;
             memcpy(o->model, model->name, sizeof o->model);
         } else if (said > 0.0) {
             add_size(q, said);
-            eco_query_miss(q, item_of_model(q, m), item_of_model(q, m),
-                           "not in the model table: its size is used");
+            eco_query_miss(q, at, at, "not in the model table: its size is used");
         }
     }
     if (known > 1)
@@ -169,7 +173,7 @@ static void choose_sizes(struct query *q)
             add_size(q, q->size[i]);
     }
     if (o->n_sizes == 1)
-        eco_query_offer(q, ECO_QUERY_PARAMS_B, o->sizes[0], 100);
+        eco_query_offer(q, q->n_items, ECO_QUERY_PARAMS_B, o->sizes[0], 100);
     else if (o->n_sizes > 1)
         o->model[0] = '\0';
     if (o->n_sizes < 2)

@@ -35,6 +35,33 @@ bool eco_query_mark(const struct query *q, size_t item, char c)
            q->text[q->token[q->item[item].first].at] == c;
 }
 
+/* A small word that may stand between "not" and what is refused: "not on the A100". */
+static bool small_word(const struct query *q, size_t i)
+{
+    static const char *const words[] = {"on", "the", "a", "an", "my", "with", "for", "any", "of"};
+    const struct query_item *it = &q->item[i];
+
+    if (it->kind == ITEM_WORD)
+        return it->word->sense == SENSE_LINK || it->word->sense == SENSE_IN ||
+               it->word->sense == SENSE_NOISE || it->word->sense == SENSE_GPU_KEY;
+    for (size_t k = 0; it->kind == ITEM_TEXT && k < sizeof words / sizeof words[0]; k++) {
+        if (eco_query_token_is(q, it->first, words[k]))
+            return true;
+    }
+    return false;
+}
+
+bool eco_query_refused(const struct query *q, size_t i)
+{
+    for (size_t back = 1; back <= 3 && back <= i; back++) {
+        if (eco_query_sense(q, i - back, SENSE_NOT))
+            return true;
+        if (!small_word(q, i - back))
+            return false;
+    }
+    return false;
+}
+
 /* Cuts at a whole UTF-8 sequence. */
 static void copy_text(const char *from, size_t n, char out[ECO_QUERY_NAME])
 {

@@ -228,14 +228,14 @@ static double size_in(const struct query *q, size_t first, size_t end)
     double size = 0.0;
 
     for (size_t i = first; i + 1 < end; i++) {
-        double unit = eco_query_token_is(q, i + 1, "b")   ? 1.0
-                      : eco_query_token_is(q, i + 1, "m") ? 1e-3
-                                                          : 0;
+        double per_b = eco_query_token_is(q, i + 1, "b")   ? 1.0
+                       : eco_query_token_is(q, i + 1, "m") ? 1e3
+                                                           : 0;
         bool active = eco_query_glued(q, i) && eco_query_token_is(q, i - 1, "a");
 
-        if (!is_kind(q, i, QUERY_NUM) || unit == 0.0 || active || goes_on(q, i + 2))
+        if (!is_kind(q, i, QUERY_NUM) || per_b == 0.0 || active || goes_on(q, i + 2))
             continue;
-        size = q->token[i].value * unit;
+        size = q->token[i].value / per_b;
         if (i >= first + 2 && eco_query_token_is(q, i - 1, "x") && is_kind(q, i - 2, QUERY_NUM))
             size *= q->token[i - 2].value;
     }
@@ -275,6 +275,31 @@ static size_t publisher_at(const struct query *q, size_t first)
     return 0;
 }
 
+/* "8x7B" alone: the mixture of experts that the table knows by these numbers. */
+static size_t mixture_at(struct query *q, size_t first, struct eco_query_model *out, double *size)
+{
+    static const char family[] = "mixtral-";
+    char text[ECO_QUERY_NAME];
+    const struct query_token *last = &q->token[first + 3];
+    size_t n = sizeof family - 1, len;
+
+    if (size_at(q, first) != 4 || q->token[first + 1].space || q->token[first + 2].space ||
+        last->space || goes_on(q, first + 4))
+        return 0;
+    len = (size_t)last->at + last->len - q->token[first].at;
+    if (n + len >= sizeof text)
+        return 0;
+    memcpy(text, family, n);
+    memcpy(text + n, q->text + q->token[first].at, len);
+    memset(out, 0, sizeof *out);
+    *size = 0.0; /* the product is no size: experts share their attention */
+    if (q->names->model(q->names->self, text, n + len, out))
+        *size = size_in(q, first, first + 4);
+    else
+        memset(out, 0, sizeof *out);
+    return 4;
+}
+
 size_t eco_query_model(struct query *q, size_t first, struct eco_query_model *out, double *size)
 {
     const char *latin = NULL;
@@ -288,7 +313,7 @@ size_t eco_query_model(struct query *q, size_t first, struct eco_query_model *ou
     at = family > 0 ? first + publisher : first;
     family = family > 0 ? family : family_at(q, first, &latin, &flags);
     if (family == 0)
-        return 0;
+        return mixture_at(q, first, out, size);
     end = glued_end(q, at + family);
     end = loose_end(q, end);
     if (flags == NEEDS &&

@@ -102,6 +102,25 @@ static size_t ending_at(const struct query *q, size_t i, bool brand_only)
     return n;
 }
 
+/* "on A 100": a capital that no sentence begins with, and no unit behind the number. */
+static bool apart(const struct query *q, size_t i)
+{
+    static const char heads[] = "AHVLBT";
+    static const double numbers[] = {100, 200, 800, 20, 40, 4, 10, 30};
+    size_t n = 0;
+    const struct query_word *w = i + 2 < q->n_tokens ? eco_query_longest(q, i + 2, &n) : NULL;
+    bool known = false;
+
+    if (q->token[i].len != 1 || strchr(heads, q->text[q->token[i].at]) == NULL || i == 0 ||
+        q->token[i - 1].kind == QUERY_MARK || !is_kind(q, i + 1, QUERY_NUM) ||
+        eco_query_glued(q, i + 2))
+        return false;
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+        known |= q->token[i + 1].value == numbers[k];
+    return known && (w == NULL || w->sense == SENSE_PREC || w->sense == SENSE_BATCH ||
+                     w->sense == SENSE_CTX || w->sense == SENSE_LINK);
+}
+
 /* "A100", "A-100", "MI300X": letters with a number, tokens used or 0. */
 static size_t series_at(const struct query *q, size_t i, bool after_brand)
 {
@@ -116,7 +135,7 @@ static size_t series_at(const struct query *q, size_t i, bool after_brand)
         !q->token[at + 1].space &&
         (after_brand || (q->token[i].len == 1 && strchr(letters, head) != NULL)))
         at++;
-    else if (!eco_query_glued(q, at))
+    else if (!eco_query_glued(q, at) && !apart(q, i))
         return 0;
     if (!is_kind(q, at, QUERY_NUM) || !whole(q->token[at].value))
         return 0;
@@ -129,6 +148,13 @@ static size_t series_at(const struct query *q, size_t i, bool after_brand)
     if (q->token[i].len == 1 && head == 'l' && eco_query_token_is(q, at + 1, "cache"))
         return 0;
     return at + 1 - i;
+}
+
+/* "titan rtx 13b": the number is the model's size, no part of the name. */
+static bool size_behind(const struct query *q, size_t i)
+{
+    return q->token[i].value < 1000.0 && eco_query_glued(q, i + 1) &&
+           eco_query_token_is(q, i + 1, "b");
 }
 
 /* Where a name that starts at `first` can end at most; 0 when it cannot start here. */
@@ -147,7 +173,7 @@ static size_t card_end(const struct query *q, size_t first, bool *bare)
     n = i < q->n_tokens ? series_at(q, i, brand) : 0;
     if (n > 0) {
         i += n;
-    } else if (is_kind(q, i, QUERY_NUM) && whole(q->token[i].value) &&
+    } else if (is_kind(q, i, QUERY_NUM) && whole(q->token[i].value) && !size_behind(q, i) &&
                (brand || eco_query_bare_card(q->token[i].value))) {
         *bare = !brand;
         i++;
@@ -302,6 +328,8 @@ static bool may_start(const struct query *q, size_t i)
         return true; /* parted by letter case: "7bA100" */
     if (q->token[i - 1].kind == QUERY_WORD && q->token[i].kind == QUERY_NUM) {
         const struct query_token *t = &q->token[i - 1]; /* "RXT4090" */
+        if (eco_query_token_is(q, i - 1, "x") && i >= 2 && is_kind(q, i - 2, QUERY_NUM))
+            return true; /* "4x4090" */
         return t->len == 3 && eco_query_bare_card(q->token[i].value) &&
                (eco_str_distance(q->text + t->at, 3, "RTX", 3, 3) <= 2 ||
                 eco_str_distance(q->text + t->at, 3, "rtx", 3, 3) <= 2);

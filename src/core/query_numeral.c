@@ -55,6 +55,15 @@ static void add_unit(struct han_sum *s, double unit)
     s->have_digit = false;
 }
 
+/* "3亿5千万": digits go on behind a unit when a unit stands behind them. */
+static bool goes_on(const struct query *q, size_t i, const struct han_sum *s)
+{
+    int k = han_at(q, i + 1);
+
+    return i < q->n_tokens && q->token[i].kind == QUERY_NUM && !q->token[i].space &&
+           !s->have_digit && s->total > 0.0 && k >= 0 && han[k].unit;
+}
+
 /* "点五" behind a digit. */
 static size_t han_fraction(const struct query *q, size_t i, struct han_sum *s)
 {
@@ -75,6 +84,8 @@ static size_t han_numeral(const struct query *q, size_t first, double *value, ch
 {
     struct han_sum s = {0};
     size_t i = first;
+    double last_unit = 0.0;
+    bool bare = false;
 
     if (q->token[first].kind == QUERY_NUM) {
         s.digit = q->token[first].value;
@@ -85,6 +96,10 @@ static size_t han_numeral(const struct query *q, size_t first, double *value, ch
         size_t fraction = han_fraction(q, i, &s);
 
         i += fraction;
+        if (i > first && goes_on(q, i, &s)) {
+            s.digit = q->token[i++].value;
+            s.have_digit = true;
+        }
         k = han_at(q, i);
         if (k < 0 || (han[k].unit == false && s.have_digit && q->token[first].kind == QUERY_NUM))
             break;
@@ -93,8 +108,12 @@ static size_t han_numeral(const struct query *q, size_t first, double *value, ch
         else
             s.digit = s.have_digit ? s.digit * 10.0 + han[k].value : han[k].value;
         s.have_digit = s.have_digit || !han[k].unit;
+        last_unit = han[k].unit ? han[k].value : last_unit;
+        bare = !han[k].unit && i > first && han_at(q, i - 1) >= 0 && han[han_at(q, i - 1)].unit;
         i++;
     }
+    if (bare && last_unit >= 100.0 && s.digit < 10.0)
+        s.digit *= last_unit / 10.0; /* 一万六 is 16 000, 一百五 150 */
     *value = s.total + s.section + (s.have_digit ? s.digit : 0.0);
     *scale = s.scale;
     return i - first;
@@ -105,6 +124,31 @@ static double word_value(const struct query *q, size_t i, size_t *count)
 {
     const struct query_word *w = eco_query_longest(q, i, count);
     return w != NULL && w->sense == SENSE_NUMBER ? (double)w->arg : -1.0;
+}
+
+/* "point seven" behind a number. */
+static size_t english_fraction(const struct query *q, size_t i, double *value)
+{
+    double place = 0.1, v;
+    size_t n = 0, at = i + 1;
+
+    if (!eco_query_token_is(q, i, "point"))
+        return 0;
+    for (; at < q->n_tokens && (v = word_value(q, at, &n)) >= 0.0 && v < 10.0; at += n) {
+        *value += v * place;
+        place /= 10.0;
+    }
+    return at > i + 1 ? at - i : 0;
+}
+
+/* "a hundred and five": the "and" between. */
+static size_t and_between(const struct query *q, size_t i, double total)
+{
+    size_t n = 0;
+    double v = total >= 100.0 && eco_query_token_is(q, i, "and") && i + 1 < q->n_tokens
+                   ? word_value(q, i + 1, &n)
+                   : -1.0;
+    return v > 0.0 && v < 100.0 ? 1 : 0;
 }
 
 /* "thirty-two", "two hundred": tens, ones, hundreds. */
@@ -123,9 +167,10 @@ static size_t english(const struct query *q, size_t first, double *value)
         if (i + n < q->n_tokens && eco_query_token_is(q, i + n, "-") && i + n + 1 < q->n_tokens &&
             word_value(q, i + n + 1, &(size_t){0}) >= 0.0)
             n++;
+        n += and_between(q, i + n, total);
     }
     *value = total;
-    return i - first;
+    return i - first + (i > first ? english_fraction(q, i, value) : 0);
 }
 
 /* "half a million": the tokens before the scale, or 0. */
@@ -154,5 +199,11 @@ size_t eco_query_numeral(const struct query *q, size_t first, double *value, cha
     if (t->kind == QUERY_NUM || t->kind == QUERY_CJK)
         return han_at(q, first) >= 0 || t->kind == QUERY_NUM ? han_numeral(q, first, value, scale)
                                                              : 0;
-    return t->kind == QUERY_WORD ? english(q, first, value) : 0;
+    n = t->kind == QUERY_WORD ? english(q, first, value) : 0;
+    if (n > 0 && eco_query_token_is(q, first + n, "and") &&
+        eco_query_token_is(q, first + n + 1, "a") && half(q, first + n + 2) > 0) {
+        *value += 0.5; /* "one and a half billion" */
+        n += 3;
+    }
+    return n;
 }

@@ -11,6 +11,8 @@ static enum query_role role_of(const struct query *q, size_t i)
     for (size_t back = 1; back <= ROLE_REACH && back <= i; back++) {
         const struct query_item *it = &q->item[i - back];
 
+        if (it->kind == ITEM_CARD && eco_query_refused(q, i - back))
+            return ROLE_PLAIN; /* "rather than the 4090 for 7B nf4" */
         if (it->kind == ITEM_MARK && strchr(";,.?!:&", q->text[q->token[it->first].at]) != NULL)
             return ROLE_PLAIN;
         if (it->kind != ITEM_WORD)
@@ -20,8 +22,8 @@ static enum query_role role_of(const struct query *q, size_t i)
             return ROLE_NOT;
         case SENSE_FROM:
             return ROLE_FROM;
-        case SENSE_TO:
-            return ROLE_TO;
+        case SENSE_TO: /* "rather not use nf4" */
+            return i > back && eco_query_sense(q, i - back - 1, SENSE_NOT) ? ROLE_NOT : ROLE_TO;
         case SENSE_PREC:
         case SENSE_BITS:
         case SENSE_WHETHER:
@@ -116,6 +118,16 @@ static bool add_bits(struct query *q, size_t i, size_t unit)
     return true;
 }
 
+/* "skip quantization", "without any quantization": 16 bit is wanted. */
+static void add_plain(struct query *q, size_t i)
+{
+    size_t n = q->n_precisions;
+
+    add(q, i, FORMAT_PLAIN);
+    if (q->n_precisions > n)
+        q->precision[n].role = ROLE_PLAIN;
+}
+
 static void collect(struct query *q)
 {
     q->n_precisions = 0;
@@ -129,6 +141,9 @@ static void collect(struct query *q)
             add_bits(q, i, unit);
         else if (eco_query_sense(q, i, SENSE_PREC))
             add(q, i, (enum query_format_id)it->word->arg);
+        else if (eco_query_sense(q, i, SENSE_PREC_KEY) && it->word->arg == 1 &&
+                 eco_query_refused(q, i))
+            add_plain(q, i);
     }
 }
 
@@ -188,6 +203,19 @@ static void join_words(struct query *q)
         replace(q, FORMAT_INT8, FORMAT_INT8_PURE);
 }
 
+/* "int8 or fp8": two that are weighed against each other, or an integer beside a float. */
+static bool stand_apart(const struct query *q, size_t a, size_t b)
+{
+    const struct query_precision_at *x = &q->precision[a], *y = &q->precision[b];
+    bool whole =
+        x->format == &eco_query_formats[FORMAT_INT8] && y->format == &eco_query_formats[FORMAT_FP8];
+    size_t from = x->item < y->item ? x->item : y->item, to = x->item < y->item ? y->item : x->item;
+
+    for (size_t i = from; i < to && !whole; i++)
+        whole = eco_query_sense(q, i, SENSE_VERSUS);
+    return whole;
+}
+
 /* A vague name goes when an exact one of the same width stands beside it; doubles go. */
 static void drop_vague(struct query *q)
 {
@@ -198,7 +226,7 @@ static void drop_vague(struct query *q)
         for (size_t k = 0; k < q->n_precisions && !gone; k++) {
             const struct query_format *g = q->precision[k].format;
             bool same_width = g->bits == f->bits && k != i;
-            bool better = f->vague && !g->vague && same_width;
+            bool better = f->vague && !g->vague && same_width && !stand_apart(q, i, k);
             bool same = same_width && g->exact == f->exact && k < i;
             bool bare =
                 same_width && f->vague && g->vague && f < &eco_query_formats[FORMAT_NF4] && g > f;

@@ -14,17 +14,57 @@ enum { SAID = 100, BEHIND = 85, SCALE_ONLY = 60, BARE_K = 40, BARE_TOKENS = 30 }
 
 static const struct {
     double lo, hi;
+    const char *unit;
 } ranges[] = {
-#define X(name, text, lo, hi) {lo, hi},
+#define X(name, text, lo, hi, unit) {lo, hi, unit},
     ECO_QUERY_NUMBERS(X)
 #undef X
 };
 
-void eco_query_offer(struct query *q, enum eco_query_number n, double v, int score)
+static bool in_range(enum eco_query_number n, double v)
 {
-    if (!isfinite(v) || v < ranges[n].lo || v > ranges[n].hi || score <= q->number_score[n])
+    return isfinite(v) && v >= ranges[n].lo && v <= ranges[n].hi;
+}
+
+/* The item with the word behind it, when that is what it counts. */
+void eco_query_outside(struct query *q, size_t i, enum eco_query_number n)
+{
+    size_t k = q->out->n_missed;
+    bool unit = i + 1 < q->n_items && q->item[i + 1].kind == ITEM_WORD && q->item[i + 1].used;
+
+    if (i >= q->n_items || k == ECO_QUERY_MAX_MISSED)
         return;
+    eco_query_miss(q, i, unit ? i + 1 : i, "outside");
+    q->out->missed[k].what = eco_query_number_name(n);
+    q->out->missed[k].unit = ranges[n].unit;
+    q->out->missed[k].lo = ranges[n].lo;
+    q->out->missed[k].hi = ranges[n].hi;
+}
+
+/* Of two figures for the same the plainer one counts; the other is listed, never dropped. */
+static void miss_beaten(struct query *q, size_t i)
+{
+    if (i < q->n_items && q->item[i].kind == ITEM_NUM)
+        eco_query_miss(q, i, i, "another figure says the same more plainly");
+}
+
+void eco_query_offer(struct query *q, size_t i, enum eco_query_number n, double v, int score)
+{
+    bool other = q->number_score[n] > 0 && q->number_item[n] != i && q->out->number[n] != v;
+
+    if (!in_range(n, v)) {
+        eco_query_outside(q, i, n);
+        return;
+    }
+    if (score <= q->number_score[n]) {
+        if (other)
+            miss_beaten(q, i);
+        return;
+    }
+    if (other)
+        miss_beaten(q, q->number_item[n]);
     q->number_score[n] = score;
+    q->number_item[n] = i;
     q->out->number[n] = v;
     q->out->have |= 1u << n;
 }
@@ -53,6 +93,14 @@ static bool skippable(const struct query *q, size_t i)
             it->word->sense == SENSE_TOKENS);
 }
 
+/* "-b 8", "--ctx 4096": a key with the dashes of an option takes what is behind it. */
+static bool is_option(const struct query *q, size_t k)
+{
+    return k > 0 && eco_query_mark(q, k - 1, '-') && !q->item[k].space &&
+           (q->item[k - 1].space ||
+            (k > 1 && eco_query_mark(q, k - 2, '-') && q->item[k - 2].space));
+}
+
 static bool is_key(const struct query *q, size_t i)
 {
     enum query_sense s;
@@ -60,6 +108,8 @@ static bool is_key(const struct query *q, size_t i)
     if (q->item[i].kind != ITEM_WORD || q->item[i].used)
         return false;
     s = (enum query_sense)q->item[i].word->sense;
+    if (s == SENSE_CTX && q->item[i].word->arg == 2)
+        return is_option(q, i); /* "-c 4096" */
     return s == SENSE_BATCH || s == SENSE_CTX || s == SENSE_PROMPT || s == SENSE_GEN ||
            s == SENSE_SIZE || s == SENSE_PUE || s == SENSE_GPU_KEY;
 }
@@ -76,6 +126,7 @@ static size_t key_before(const struct query *q, size_t i, bool *strong)
         if (is_key(q, k)) {
             int arg = q->item[k].word->arg;
             bool weak = q->item[k].word->sense == SENSE_BATCH ? arg == 1 : arg >= 1;
+            weak &= !is_option(q, k);
             bool right_only = q->item[k].word->sense == SENSE_CTX && arg == 1;
             return weak && !*strong && !right_only ? i : k;
         }
@@ -92,11 +143,15 @@ static size_t key_behind(const struct query *q, size_t i)
         enum query_sense s;
 
         if (is_key(q, k)) {
+            if (is_option(q, k))
+                return i;
             s = (enum query_sense)q->item[k].word->sense;
             return s == SENSE_BATCH || s == SENSE_CTX || s == SENSE_GEN || s == SENSE_PROMPT ? k
                                                                                              : i;
         }
-        if (!eco_query_mark(q, k, '-') && !eco_query_sense(q, k, SENSE_TOKENS))
+        if (!eco_query_mark(q, k, '-') && !eco_query_sense(q, k, SENSE_TOKENS) &&
+            !(eco_query_sense(q, k, SENSE_LINK) &&
+              eco_query_token_is(q, q->item[k].first, "of"))) /* "100 tokens of output" */
             return i;
     }
     return i;
@@ -142,10 +197,16 @@ static void offer_size(struct query *q, size_t i, int score)
     double b = billions(&q->item[i]);
 
     q->item[i].used = true;
-    if (q->item[i].negative || !(b > 0) || b > 1e5) {
-        eco_query_miss(q, i, i,
-                       b > 1e5 && !q->item[i].negative ? "a number out of range"
-                                                       : "a model's size is above zero");
+    if (q->item[i].negative || !(b > 0)) {
+        eco_query_miss(q, i, i, "a model's size is above zero");
+        return;
+    }
+    if (!in_range(ECO_QUERY_PARAMS_B, b)) {
+        eco_query_outside(q, i, ECO_QUERY_PARAMS_B);
+        return;
+    }
+    if (eco_query_refused(q, i)) {
+        eco_query_miss(q, i, i, "refused here");
         return;
     }
     for (size_t k = 0; k < q->n_sizes; k++) {
@@ -164,7 +225,7 @@ static void offer_count(struct query *q, size_t i, enum eco_query_number n, doub
     if (q->item[i].negative || v < 1 || v != floor(v))
         eco_query_miss(q, i, i, "not a whole number above zero");
     else
-        eco_query_offer(q, n, v, score);
+        eco_query_offer(q, i, n, v, score);
 }
 
 /* A key and its number. Characters become tokens: "输入8千字". */
@@ -195,7 +256,7 @@ static bool by_key(struct query *q, size_t i, size_t key, int score)
         offer_count(q, i, ECO_QUERY_GEN_TOKENS, tokens_of(n), score);
     } else if (s == SENSE_PUE) {
         q->item[i].used = true;
-        eco_query_offer(q, ECO_QUERY_PUE, n->value, score);
+        eco_query_offer(q, i, ECO_QUERY_PUE, n->value, score);
     } else if (s == SENSE_SIZE) {
         offer_size(q, i, score);
     } else {
@@ -228,7 +289,7 @@ static bool card_count(struct query *q, size_t i)
         return false;
     q->item[i].used = true;
     if (q->item[i].value > 1) {
-        eco_query_offer(q, ECO_QUERY_N_GPUS, q->item[i].value, SAID);
+        eco_query_offer(q, i, ECO_QUERY_N_GPUS, q->item[i].value, SAID);
         eco_query_miss(q, i, k, "the answer is for one card");
     }
     return true;
@@ -330,7 +391,7 @@ static void read_words(struct query *q)
         if (it->kind != ITEM_WORD || it->used)
             continue;
         if (it->word->sense == SENSE_ONE) {
-            eco_query_offer(q, ECO_QUERY_BATCH, 1.0, BARE_TOKENS);
+            eco_query_offer(q, i, ECO_QUERY_BATCH, 1.0, BARE_TOKENS);
         } else if (it->word->sense == SENSE_ENGINE) {
             q->out->engine = (enum eco_engine)it->word->arg;
         } else if (it->word->sense == SENSE_FLAG) {

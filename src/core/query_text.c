@@ -214,6 +214,18 @@ static size_t thousands(const char *s, size_t i, size_t n)
     return end;
 }
 
+/* "50 000": groups behind blanks, the last of zeros, which nobody writes alone. */
+static size_t spaced_thousands(const char *s, size_t i, size_t n)
+{
+    size_t end = i + n;
+
+    while (n <= 3 && s[i] != '0' && s[end] == ' ' && digits(s, end + 1) == 3)
+        end += 4;
+    return end > i + n && strncmp(s + end - 3, "000", 3) == 0 && s[end] != '.' && s[end] != ','
+               ? end
+               : i + n;
+}
+
 /* "1.500.000": at least two groups of three. Returns the end, or i + n. */
 static size_t dotted_thousands(const char *s, size_t i, size_t n)
 {
@@ -276,11 +288,13 @@ static size_t scan_number(const char *s, size_t i, double *value, uint8_t *kind)
 {
     char plain[64];
     size_t n = digits(s, i), end = thousands(s, i, n), k = 0, e;
-    size_t dotted = dotted_thousands(s, i, n);
+    size_t dotted = dotted_thousands(s, i, n), spaced = spaced_thousands(s, i, n);
 
     *kind = QUERY_NUM;
     if (dotted > i + n)
         end = dotted;
+    else if (spaced > i + n)
+        end = spaced;
     else if (end == i + n && s[end] == ',' && decimal_comma(s, i, n))
         end += 1 + digits(s, end + 1);
     else if (s[end] == '.' && eco_query_digit(s[end + 1]) && !machine_size(s, end + 1))
@@ -297,7 +311,8 @@ static size_t scan_number(const char *s, size_t i, double *value, uint8_t *kind)
             end++;
     }
     for (size_t at = i; at < end && k < sizeof plain - 1; at++) {
-        bool group = (s[at] == ',' && digits(s, at + 1) == 3) || (at < dotted && s[at] == '.');
+        bool group = (s[at] == ',' && digits(s, at + 1) == 3) || (at < dotted && s[at] == '.') ||
+                     s[at] == ' ';
         if (!group)
             plain[k++] = s[at] == ',' ? '.' : s[at];
     }

@@ -113,7 +113,7 @@ static void requests(struct query *q, size_t i, size_t u, double v)
     if (period != 0 && period != 'm')
         eco_query_convert(q, rate_name(period, false), v, "requests a month", v * per_month(period),
                           "a month has 30 days");
-    eco_query_offer(q, ECO_QUERY_REQUESTS, v * per_month(period), period != 0 ? 90 : 70);
+    eco_query_offer(q, i, ECO_QUERY_REQUESTS, v * per_month(period), period != 0 ? 90 : 70);
 }
 
 /* "3 requests each", "3 queries per user", "每人 3 次": is the number at item i, with its unit at
@@ -156,7 +156,7 @@ static void users(struct query *q, size_t i, size_t u, double v)
     else
         eco_query_convert(q, period == 'm' ? "users a month" : "users a day", v, "requests a month",
                           a_month, "5 requests a user, 30 days a month");
-    eco_query_offer(q, ECO_QUERY_REQUESTS, a_month, 80);
+    eco_query_offer(q, i, ECO_QUERY_REQUESTS, a_month, 80);
 }
 
 /* Requests of one user say nothing alone; with users they are already used. */
@@ -190,7 +190,7 @@ static void total_tokens(struct query *q, size_t i, size_t u, double v, const ch
     if (period != 0 && period != 'm')
         eco_query_convert(q, rate_name(period, true), tokens, "tokens a month", a_month,
                           "a month has 30 days");
-    eco_query_offer(q, ECO_QUERY_TOKENS, a_month, 80);
+    eco_query_offer(q, i, ECO_QUERY_TOKENS, a_month, 80);
 }
 
 /* "每秒9.5个token", "20 token 每秒": what a run does, unless a bill is asked for. */
@@ -224,11 +224,11 @@ static void tokens(struct query *q, size_t i, size_t u, double v)
     if (trained_before(q, i))
         return;
     if (observed_rate(q, i, u))
-        eco_query_offer(q, ECO_QUERY_THROUGHPUT, v, 90);
+        eco_query_offer(q, i, ECO_QUERY_THROUGHPUT, v, 90);
     else if (n->scale == 0 && !rate && v <= 1e6 && v >= 16 && v == floor(v))
-        eco_query_offer(q, ECO_QUERY_CTX, v, 30);
+        eco_query_offer(q, i, ECO_QUERY_CTX, v, 30);
     else if (n->scale == 'k' && !rate)
-        eco_query_offer(q, ECO_QUERY_CTX, n->value * 1024.0, 30);
+        eco_query_offer(q, i, ECO_QUERY_CTX, n->value * 1024.0, 30);
     else
         total_tokens(q, i, u, v, NULL, v, NULL);
 }
@@ -257,7 +257,7 @@ static bool gigabytes(struct query *q, size_t i, size_t u, double v)
     if (text_volume(q, i, u, v))
         return true;
     if (limit_before(q, i) && q->item[u].word->arg < 2) {
-        eco_query_offer(q, ECO_QUERY_MAX_VRAM_GB, v, 80);
+        eco_query_offer(q, i, ECO_QUERY_MAX_VRAM_GB, v, 80);
         return true;
     }
     return false;
@@ -270,7 +270,7 @@ static bool hours(struct query *q, size_t i, size_t u, double v)
 
     if (period != 'd')
         return false;
-    eco_query_offer(q, ECO_QUERY_HOURS_PER_DAY, v, 90);
+    eco_query_offer(q, i, ECO_QUERY_HOURS_PER_DAY, v, 90);
     return true;
 }
 
@@ -288,15 +288,15 @@ static bool observed(struct query *q, size_t i, size_t u, double v)
     enum query_sense s = (enum query_sense)q->item[u].word->sense;
 
     if (s == SENSE_TPS)
-        eco_query_offer(q, ECO_QUERY_THROUGHPUT, v, 90);
+        eco_query_offer(q, i, ECO_QUERY_THROUGHPUT, v, 90);
     else if (s == SENSE_J1K || (s == SENSE_JOULES && per_1k_near(q, i, u)))
-        eco_query_offer(q, ECO_QUERY_ENERGY, v, 90);
+        eco_query_offer(q, i, ECO_QUERY_ENERGY, v, 90);
     else if (s == SENSE_CARBON)
-        eco_query_offer(q, ECO_QUERY_CARBON, v, 90);
+        eco_query_offer(q, i, ECO_QUERY_CARBON, v, 90);
     else if (s == SENSE_MS && q->item[u].word->arg == 1)
-        eco_query_offer(q, ECO_QUERY_MAX_LATENCY_MS, v, 90);
+        eco_query_offer(q, i, ECO_QUERY_MAX_LATENCY_MS, v, 90);
     else if (s == SENSE_WATT && !cap_before(q, i))
-        eco_query_offer(q, ECO_QUERY_POWER_W, v, 90);
+        eco_query_offer(q, i, ECO_QUERY_POWER_W, v, 90);
     else
         return false;
     return true;
@@ -321,9 +321,9 @@ static bool money(struct query *q, size_t i)
     }
     v = unit == 'c' ? v / 100.0 : v;
     if (eco_query_sense(q, k, SENSE_KWH))
-        eco_query_offer(q, ECO_QUERY_PRICE, v, 90);
+        eco_query_offer(q, i, ECO_QUERY_PRICE, v, 90);
     else if (eco_query_sense(q, k, SENSE_PERIOD) && q->item[k].word->arg == 'h')
-        eco_query_offer(q, ECO_QUERY_GPU_USD_PER_HOUR, v, 90);
+        eco_query_offer(q, i, ECO_QUERY_GPU_USD_PER_HOUR, v, 90);
     else
         return false;
     q->item[i].used = q->item[k].used = true;

@@ -22,6 +22,8 @@ struct eco_ask_params {
 /** Look-ups of cards, models and regions for the parser. */
 extern const struct eco_query_names eco_ask_names;
 
+/** Why something said was not used, in the language of `ctx`. */
+const char *eco_ask_reason(struct eco_ctx *ctx, const struct eco_query_missed *m);
 /** What the question says, as a result. */
 void eco_ask_fill(struct eco_ctx *ctx, const struct eco_query *q, struct eco_res_ask_params *out);
 /** The parameters that `op` takes. `requests` is added when it is above zero. */

@@ -2,6 +2,7 @@
 #include "args.h"
 #include "ask.h"
 #include "base/num.h"
+#include "texts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,18 @@ static const char *number_text(struct eco_ctx *ctx, double v)
     char text[ECO_NUM_MAX];
     size_t n = eco_num_format(v, text);
     return eco_arena_strdup(ctx->arena, text, n);
+}
+
+const char *eco_ask_reason(struct eco_ctx *ctx, const struct eco_query_missed *m)
+{
+    char lo[ECO_NUM_MAX], hi[ECO_NUM_MAX];
+    if (!m->what) {
+        return eco_word(ctx->lang, m->why);
+    }
+    eco_args_bound(m->lo, lo);
+    eco_args_bound(m->hi, hi);
+    return eco_step_fmt(ctx, TX(ctx, outside_reason), m->what, lo, hi, m->unit[0] ? " " : "",
+                        eco_word(ctx->lang, m->unit));
 }
 
 static struct eco_opt number(const struct eco_query *q, enum eco_query_number n)

@@ -57,7 +57,7 @@ static struct eco_strs missed(struct eco_ctx *ctx, const struct eco_query *q)
     const char **v = eco_arena_array(ctx->arena, q->n_missed + 1, sizeof(*v));
     for (size_t i = 0; v && i < q->n_missed; i++) {
         v[i] = eco_step_fmt(ctx, TX(ctx, precision_reason), q->missed[i].text,
-                            eco_word(ctx->lang, q->missed[i].why));
+                            eco_ask_reason(ctx, &q->missed[i]));
     }
     return (struct eco_strs){v, v ? q->n_missed : 0};
 }

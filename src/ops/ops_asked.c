@@ -66,7 +66,7 @@ static int add_notes(struct eco_ctx *ctx, const struct eco_op *op, const struct 
         }
         for (size_t k = 0; k < q->n_missed; k++) {
             v[notes->n + k] = eco_step_fmt(ctx, "not used of the question: '%s' (%s)",
-                                           q->missed[k].text, q->missed[k].why);
+                                           q->missed[k].text, eco_ask_reason(ctx, &q->missed[k]));
         }
         *notes = (struct eco_strs){v, notes->n + q->n_missed};
     }

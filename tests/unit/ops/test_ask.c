@@ -142,6 +142,56 @@ static void test_own_questions(void **state)
     assert_true(s.ok * 100 >= s.n * 97);
 }
 
+/* Written without a look at the parser; the docs say how its first version did. */
+static void test_fresh_questions(void **state)
+{
+    (void)state;
+    struct score s = judge_file("parse_query_fresh.jsonl");
+    assert_true(s.n >= 396);
+    assert_true(s.ok * 100 >= s.n * 98);
+}
+
+/* A finite number out of range is listed with its bounds, in both languages; never silent. */
+static void test_out_of_range(void **state)
+{
+    static const struct {
+        const char *q, *listed, *param;
+    } cases[] = {
+        {"size 9e9 B on A100 nf4", "9e9 B: params_b outside 0.001 … 1000000 billion", "params_b"},
+        {"7B A100 int8 batch 100000", "100000: batch outside 1 … 65536 sequences", "batch"},
+        {"7B A100 nf4 ctx 99999999999", "99999999999: ctx outside 1 … 16777216 tokens", "ctx"},
+        {"7B A100 nf4 at $5000/kWh", "5000: price outside 0 … 100 USD per kWh", "price"},
+        {"7B 4090 nf4 30 hours a day", "30: hours_per_day outside 0.001 … 24 hours",
+         "hours_per_day"},
+        {"7B 4090 nf4 PUE 9", "9: pue outside 1 … 5", "pue"},
+        {"7B 4090 int8 1e12 W and 9 tok/s", "1e12: power_w outside 0.001 … 1000000 W", "power_w"},
+        {"用A100跑7B，批大小100000", "100000：batch 超出范围 1 … 65536 条序列", "batch"},
+        {"7B 4090 nf4 batch 4 batch 8", "8: another figure says the same more plainly", NULL},
+        {"not on the A100, on an L40S: 7B nf4", "A100: refused here", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < ECO_COUNT(cases); i++) {
+        struct eco_arena arena;
+        struct eco_res_ask out;
+        struct eco_buf text = ECO_BUF_INIT;
+        struct eco_json_writer w;
+        eco_arena_init(&arena, 0);
+        run(&arena, cases[i].q, strlen(cases[i].q), true, &out);
+        eco_jw_init(&w, &text, 0);
+        eco_result_json(&eco_rec_ask, &out, &w);
+        if (!strstr(eco_buf_str(&text), cases[i].listed)) {
+            fail_msg("'%s' -> %s", cases[i].q, eco_buf_str(&text));
+        }
+        struct eco_json_doc doc = {0};
+        assert_int_equal(eco_json_parse(&doc, eco_buf_str(&text), text.len, NULL), 0);
+        const struct eco_json *params = eco_json_get(doc.root, "params");
+        assert_true(!cases[i].param || !eco_json_get(params, cases[i].param));
+        eco_json_done(&doc);
+        eco_buf_done(&text);
+        eco_arena_done(&arena);
+    }
+}
+
 /* The command that is printed gives the answer that is given. */
 static void test_answers(void **state)
 {
@@ -185,6 +235,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recorded_questions),
         cmocka_unit_test(test_own_questions),
+        cmocka_unit_test(test_fresh_questions),
+        cmocka_unit_test(test_out_of_range),
         cmocka_unit_test(test_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
