@@ -27,6 +27,10 @@ static size_t count_lines(const char *s, size_t len)
     return n + (len && s[len - 1] != '\n');
 }
 
+/* A line of a megabyte with 500 findings would be a gigabyte of patches; --fix mends it all the
+ * same. */
+#define MAX_PATCHED ((size_t)16 << 10)
+
 const char *eco_audit_patch(struct eco_audit *a, const struct eco_audit_finding *f,
                             const char *text, size_t len)
 {
@@ -35,11 +39,14 @@ const char *eco_audit_patch(struct eco_audit *a, const struct eco_audit_finding 
         return NULL;
     }
     size_t from = e->start, to = e->end;
-    while (from > 0 && text[from - 1] != '\n') {
+    while (from > 0 && text[from - 1] != '\n' && e->start - from <= MAX_PATCHED) {
         from--;
     }
-    while (to < len && (to == from || text[to - 1] != '\n')) {
+    while (to < len && (to == from || text[to - 1] != '\n') && to - from <= MAX_PATCHED) {
         to++;
+    }
+    if (to - from > MAX_PATCHED) {
+        return NULL;
     }
     struct eco_buf now = ECO_BUF_INIT, b = ECO_BUF_INIT;
     eco_buf_put(&now, text + from, e->start - from);

@@ -108,6 +108,8 @@ static void line_text(const char *text, size_t len, uint32_t line, const char **
     *n = (size_t)(stop - p);
 }
 
+#define MAX_HASHED ((size_t)4096)
+
 /* Stable when lines above are added: the rule, the file's name and the text of the line. */
 static void fingerprint(const struct eco_scan *s, struct eco_audit_finding *f)
 {
@@ -120,7 +122,10 @@ static void fingerprint(const struct eco_scan *s, struct eco_audit_finding *f)
     eco_sha256_init(&h);
     eco_sha256_update(&h, id, strlen(id) + 1);
     eco_sha256_update(&h, f->file, strlen(f->file) + 1);
-    eco_sha256_update(&h, text, n);
+    eco_sha256_update(&h, text, n < MAX_HASHED ? n : MAX_HASHED);
+    if (n > MAX_HASHED) { /* a line of a megabyte: its place tells the findings apart */
+        eco_sha256_update(&h, &f->column, sizeof(f->column));
+    }
     eco_sha256_final(&h, digest);
     for (int i = 0; i < 8; i++) {
         snprintf(f->print + 2 * i, 3, "%02x", digest[i]);

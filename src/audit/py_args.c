@@ -58,6 +58,9 @@ static struct eco_py_arg literal_item(struct eco_py_flow *f, uint32_t dict, cons
     return found;
 }
 
+static struct eco_py_arg set_as(struct eco_py_flow *f, const struct eco_py_val *v,
+                                const char *format, const char *key);
+
 struct eco_py_arg eco_py_dict_item(struct eco_py_flow *f, const struct eco_py_val *dict,
                                    const char *key)
 {
@@ -88,7 +91,8 @@ struct eco_py_arg eco_py_dict_item(struct eco_py_flow *f, const struct eco_py_va
     }
     f->depth--;
     struct eco_py_arg later = eco_py_set_later(f, dict, key);
-    return later.have == ECO_PY_ABSENT ? a : later;
+    a = later.have == ECO_PY_ABSENT ? a : later;
+    return a.have == ECO_PY_ABSENT && dict->var ? set_as(f, dict, "[?", key) : a;
 }
 
 /* Definitions of "var<suffix>" between the making of a value and its use. */

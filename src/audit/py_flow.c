@@ -350,6 +350,27 @@ static void define_update(struct eco_py_flow *f, uint32_t call, uint32_t object)
     }
 }
 
+/* d.setdefault("k", v): "d[k?", which counts where nothing else sets k. */
+static void define_default(struct eco_py_flow *f, uint32_t call, uint32_t object)
+{
+    const struct eco_py_node *n = f->t->nodes;
+    const char *base = eco_py_key(f, object);
+    uint32_t args = eco_py_child(f->t, call, ECO_PYF_ARGUMENTS);
+    uint32_t key = args == ECO_PY_NO ? args : n[args].first;
+    uint32_t value = key == ECO_PY_NO ? key : n[key].next;
+    if (!base || value == ECO_PY_NO || n[key].kind != ECO_PY_STRING) {
+        return;
+    }
+    uint32_t content = n[key].first;
+    while (content != ECO_PY_NO && n[content].kind != ECO_PY_STRING_CONTENT) {
+        content = n[content].next;
+    }
+    char *k = content == ECO_PY_NO ? NULL : text_of(f, content);
+    uint32_t scope = is_self(base) ? class_around(f, object) : f->scope[object];
+    eco_py_define(f, scope, eco_arena_printf(f->arena, "%s[%s?", base, k ? k : ""),
+                  (struct eco_py_def){n[call].end, value, call, ECO_PY_NO, ECO_PYD_VALUE, 0, NULL});
+}
+
 static void define_call(struct eco_py_flow *f, uint32_t call)
 {
     const struct eco_py_node *n = f->t->nodes;
@@ -361,6 +382,8 @@ static void define_call(struct eco_py_flow *f, uint32_t call)
         name = eco_py_child(f->t, callee, ECO_PYF_ATTRIBUTE);
         if (eco_py_is(f->t, name, "update")) {
             define_update(f, call, eco_py_child(f->t, callee, ECO_PYF_OBJECT));
+        } else if (eco_py_is(f->t, name, "setdefault")) {
+            define_default(f, call, eco_py_child(f->t, callee, ECO_PYF_OBJECT));
         }
     }
     if (name != ECO_PY_NO && n[name].kind == ECO_PY_IDENTIFIER) {

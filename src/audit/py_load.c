@@ -419,5 +419,8 @@ void eco_rule_install(struct eco_scan *s, uint32_t call, const char *callee)
         struct eco_spot spot = eco_scan_spot(s, call);
         eco_scan_add(s, ECO_AUDIT_NIGHTLY_PIN, &spot, "installs %s", name);
     }
+    if (eco_buf_ok(&b) && (strstr(text, "vllm") || strstr(text, "--quantize "))) {
+        eco_scan_command(s, text, b.len, eco_scan_spot(s, call).line);
+    }
     eco_buf_done(&b);
 }

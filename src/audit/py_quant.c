@@ -188,8 +188,23 @@ static void check_quant(struct eco_scan *s, const struct quant *q)
     }
 }
 
+/* bitsandbytes' own layer: its default threshold is 0.0, which does not split. */
+static void check_layer(struct eco_scan *s, uint32_t call)
+{
+    struct quant q = {.eight = {.at = call},
+                      .threshold = eco_py_call_arg(&s->flow, call, "threshold", 4)};
+    if (q.threshold.have == ECO_PY_PRESENT && splits(&q.threshold)) {
+        q.eight.at = q.threshold.at;
+        report_int8(s, &q);
+    }
+}
+
 void eco_rule_config(struct eco_scan *s, uint32_t call, const char *callee)
 {
+    if (strcmp(callee, "Linear8bitLt") == 0) {
+        check_layer(s, call);
+        return;
+    }
     if (strcmp(callee, "BitsAndBytesConfig") != 0) {
         return;
     }
@@ -350,6 +365,61 @@ static const char *class_of(struct eco_scan *s, uint32_t call, bool *load)
     return NULL;
 }
 
+/* def load(name, **kwargs): … from_pretrained(name, **kwargs): what the caller gives goes through. */
+static bool passes_on(struct eco_scan *s, uint32_t function)
+{
+    const struct eco_py_node *n = s->tree.nodes;
+    uint32_t params = eco_py_child(&s->tree, function, ECO_PYF_PARAMETERS);
+    uint32_t c = params == ECO_PY_NO ? params : n[params].first;
+    while (c != ECO_PY_NO && n[c].kind != ECO_PY_DICT_SPLAT_PATTERN) {
+        c = n[c].next;
+    }
+    if (c == ECO_PY_NO) {
+        return false;
+    }
+    for (uint32_t i = c; i < n[function].last && eco_py_spend(&s->flow, 1); i++) {
+        uint32_t args =
+            n[i].kind == ECO_PY_CALL ? eco_py_child(&s->tree, i, ECO_PYF_ARGUMENTS) : ECO_PY_NO;
+        bool loads =
+            args != ECO_PY_NO && eco_py_is(&s->tree, eco_scan_method(s, i), "from_pretrained");
+        for (uint32_t a = loads ? n[args].first : ECO_PY_NO; a != ECO_PY_NO; a = n[a].next) {
+            if (n[a].kind == ECO_PY_DICT_SPLAT) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* BitsAndBytesConfig.from_dict({...}) */
+static void check_from_dict(struct eco_scan *s, uint32_t call, const char *class_name)
+{
+    size_t n = class_name ? strlen(class_name) : 0, want = strlen("BitsAndBytesConfig");
+    if (n < want || strcmp(class_name + n - want, "BitsAndBytesConfig") != 0 ||
+        !eco_py_is(&s->tree, eco_scan_method(s, call), "from_dict")) {
+        return;
+    }
+    struct eco_py_arg a = eco_py_call_arg(&s->flow, call, "config_dict", 0);
+    for (uint32_t i = 0; a.have == ECO_PY_PRESENT && i < a.vals.n; i++) {
+        struct quant q;
+        if (a.vals.v[i].what == ECO_PYV_DICT) {
+            read_quant(&s->flow, &a.vals.v[i], false, &q);
+            check_quant(s, &q);
+        }
+    }
+}
+
+/* vLLM's bitsandbytes is 4 bit. */
+static void check_vllm_bits(struct eco_scan *s, uint32_t call, double params_b, const char *id)
+{
+    struct eco_py_arg a = eco_py_call_arg(&s->flow, call, "quantization", -1);
+    for (uint32_t i = 0; a.have == ECO_PY_PRESENT && i < a.vals.n; i++) {
+        if (a.vals.v[i].what == ECO_PYV_STR && strcmp(a.vals.v[i].s, "bitsandbytes") == 0) {
+            check_small(s, a.at, params_b, id);
+        }
+    }
+}
+
 void eco_rule_load(struct eco_scan *s, uint32_t call, const char *callee)
 {
     bool load;
@@ -358,7 +428,10 @@ void eco_rule_load(struct eco_scan *s, uint32_t call, const char *callee)
     struct quant own;
     struct eco_py_vals target = eco_py_callee_vals(&s->flow, call);
     bool ours = target.n && (target.v[0].what == ECO_PYV_FUNC || target.v[0].what == ECO_PYV_CLASS);
-    if (is_other_call(callee) || (ours && !load)) {
+    bool wrapper = ours && !load && target.n == 1 && target.v[0].what == ECO_PYV_FUNC &&
+                   passes_on(s, target.v[0].node);
+    check_from_dict(s, call, class_name);
+    if (is_other_call(callee) || (ours && !load && !wrapper)) {
         return;
     }
     bool pipeline = strcmp(callee, "pipeline") == 0;
@@ -370,6 +443,7 @@ void eco_rule_load(struct eco_scan *s, uint32_t call, const char *callee)
         check_double(s, &own, params_b, id);
     }
     check_configs(s, call, &own, params_b, id);
+    check_vllm_bits(s, call, params_b, id);
     if (load && class_name) {
         eco_rule_device(s, call, class_name);
     }

@@ -109,7 +109,7 @@ static void use_of_name(struct eco_scan *s, const struct eco_loop *l, uint32_t n
         if (strcmp(l->targets[i], key) == 0) {
             u->dep = true;
             u->target = key;
-            u->batch |= l->batched || batch_word(key);
+            u->batch |= l->batched || (batch_word(key) && !l->tensors); /* "batch" of one */
             return;
         }
     }

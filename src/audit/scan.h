@@ -18,6 +18,7 @@ struct eco_scan {
     /* notebooks: the Python text is made of cells; this maps its lines back */
     const uint32_t *line_map; /* [rows], or NULL: as it is */
     uint32_t rows;
+    unsigned resolved;   /* shell variables looked up so far */
     bool trains, places; /* a Trainer is there; something else puts models on devices */
 };
 

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #define MAX_WORDS 256
+#define MAX_RESOLVED 16                /* shell variables that are looked up in a file */
 #define MAX_LOGICAL ((size_t)64 << 10) /* bytes of one joined command that are looked at */
 
 struct line {
     const char *s;
     size_t len;
     uint32_t number;
+    size_t indent;
 };
 
 static bool found_in(const char *s, size_t len, const char *what)
@@ -53,10 +55,11 @@ static bool next_line(const struct eco_scan *s, size_t *at, struct line *l)
     const char *from = s->text + *at, *nl = memchr(from, '\n', s->len - *at);
     size_t len = nl ? (size_t)(nl - from) : s->len - *at;
     *at += len + 1;
-    *l = (struct line){from, without_comment(from, len), l->number + 1};
+    *l = (struct line){from, without_comment(from, len), l->number + 1, 0};
     while (l->len && (*l->s == ' ' || *l->s == '\t')) {
         l->s++;
         l->len--;
+        l->indent++;
     }
     return true;
 }
@@ -101,7 +104,10 @@ void eco_scan_toml(struct eco_scan *s)
     struct line l = {0};
     size_t at = 0;
     while (next_line(s, &at, &l)) {
-        nightly(s, &l, "requires");
+        bool label = l.len > 4 && memcmp(l.s, "name", 4) == 0 && strchr(" =", l.s[4]);
+        if (!label) { /* an index's name: its address is on another line */
+            nightly(s, &l, "requires");
+        }
     }
 }
 
@@ -171,6 +177,81 @@ static bool equals(const char *s, size_t len, const char *what)
     return strlen(what) == len && memcmp(s, what, len) == 0;
 }
 
+/* What NAME="value" of the same file gives for $NAME. Few are followed: work stays linear. */
+static void resolve(struct eco_scan *s, const char **v, size_t *len)
+{
+    const char *name = *v + 1, *at = s->text, *end = s->text + s->len;
+    size_t n = *len ? *len - 1 : 0;
+    if (*len < 2 || **v != '$' || s->resolved >= MAX_RESOLVED) {
+        return;
+    }
+    s->resolved++;
+    if (*name == '{') {
+        name++;
+        n -= n > 1 && name[n - 2] == '}' ? 2 : 1;
+    }
+    while (n && at < end) {
+        const char *nl = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = nl ? nl : end, *p = at;
+        while (p < stop && strchr(" \t", *p)) {
+            p++;
+        }
+        p += stop - p > 7 && memcmp(p, "export ", 7) == 0 ? 7 : 0;
+        if ((size_t)(stop - p) > n + 1 && memcmp(p, name, n) == 0 && p[n] == '=') {
+            p += n + 1;
+            p += strchr("\"'", *p) ? 1 : 0;
+            *v = p;
+            for (*len = 0; p + *len < stop && !strchr("\"' \t\r;#", p[*len]);) {
+                (*len)++;
+            }
+            return;
+        }
+        at = stop + 1;
+    }
+}
+
+/* The model a server is started for: --model X, or the word behind "serve". */
+static bool served_model(struct eco_scan *s, const struct words *w, const char **id, size_t *len)
+{
+    bool found = option(w, "--model", id, len) || option(w, "--model-id", id, len);
+    for (size_t i = 0; !found && i + 1 < w->n; i++) {
+        if (word_is(w, i, "serve") && w->s[i + 1][0] != '-') {
+            *id = w->s[i + 1];
+            *len = w->len[i + 1];
+            found = true;
+        }
+    }
+    if (found) {
+        resolve(s, id, len);
+    }
+    return found;
+}
+
+static void small_model(struct eco_scan *s, const struct words *w, const struct eco_spot *spot)
+{
+    const char *id;
+    size_t len;
+    if (!served_model(s, w, &id, &len)) {
+        return;
+    }
+    double b = eco_audit_model_size(id, len);
+    if (b > 0 && b < s->a->crossover_b) {
+        struct eco_spot small = *spot;
+        small.params_b = b;
+        eco_scan_add(s, ECO_AUDIT_SMALL_4BIT, &small, "4 bit on %.*s (%.3gB)",
+                     (int)(len < 120 ? len : 120), id, b);
+    }
+}
+
+/* vLLM's bitsandbytes is 4 bit. */
+static bool vllm_bits(const struct words *w)
+{
+    const char *v;
+    size_t n;
+    return (option(w, "--quantization", &v, &n) && equals(v, n, "bitsandbytes")) ||
+           (option(w, "-q", &v, &n) && equals(v, n, "bitsandbytes"));
+}
+
 /* Flags of vLLM's server. */
 static void check_vllm(struct eco_scan *s, const struct words *w, const struct eco_spot *spot)
 {
@@ -189,28 +270,24 @@ static void check_vllm(struct eco_scan *s, const struct words *w, const struct e
         eco_scan_add(s, ECO_AUDIT_CPU_OFFLOAD, spot,
                      "--cpu-offload-gb keeps weights in main memory");
     }
+    if (vllm_bits(w)) {
+        small_model(s, w, spot);
+    }
 }
 
 /* Text Generation Inference: --quantize bitsandbytes is default LLM.int8(). */
 static void check_tgi(struct eco_scan *s, const struct words *w, const struct eco_spot *spot)
 {
-    const char *v, *id;
-    size_t n, id_len;
+    const char *v;
+    size_t n;
     if (!option(w, "--quantize", &v, &n)) {
         return;
     }
     if (equals(v, n, "bitsandbytes")) {
         eco_scan_add(s, ECO_AUDIT_INT8_DEFAULT, spot,
                      "--quantize bitsandbytes is LLM.int8() with the default threshold");
-    } else if ((equals(v, n, "bitsandbytes-nf4") || equals(v, n, "bitsandbytes-fp4")) &&
-               option(w, "--model-id", &id, &id_len)) {
-        double b = eco_audit_model_size(id, id_len);
-        if (b > 0 && b < s->a->crossover_b) {
-            struct eco_spot small = *spot;
-            small.params_b = b;
-            eco_scan_add(s, ECO_AUDIT_SMALL_4BIT, &small, "4 bit on %.*s (%.3gB)",
-                         (int)(id_len < 120 ? id_len : 120), id, b);
-        }
+    } else if (equals(v, n, "bitsandbytes-nf4") || equals(v, n, "bitsandbytes-fp4")) {
+        small_model(s, w, spot);
     }
 }
 
@@ -254,6 +331,18 @@ struct logical {
     uint32_t first, last, marked;
 };
 
+static bool flagged(const struct line *l)
+{
+    static const char *const flags[] = {"--enforce", "--quantiz", "--max-num-seqs",
+                                        "--cpu-offload"};
+    for (size_t i = 0; l->len > 2 && i < sizeof(flags) / sizeof(flags[0]); i++) {
+        if (found_in(l->s, l->len, flags[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void join(struct logical *g, const struct line *l, bool more)
 {
     char name[8];
@@ -262,8 +351,7 @@ static void join(struct logical *g, const struct line *l, bool more)
         g->marked = 0;
     }
     g->last = l->number;
-    if (!g->marked && (eco_scan_nightly(l->s, l->len, name, sizeof(name)) ||
-                       (l->len > 2 && found_in(l->s, l->len, "--enforce")))) {
+    if (!g->marked && (eco_scan_nightly(l->s, l->len, name, sizeof(name)) || flagged(l))) {
         g->marked = l->number;
     }
     eco_buf_put(&g->text, l->s, more ? l->len - 1 : l->len);
@@ -385,13 +473,40 @@ struct yaml {
     uint32_t eight, four; /* lines where they are switched on */
     bool threshold_zero;
     struct line held; /* a flag that waits for its value on the next line */
+    const char *id;   /* the one model that is named */
+    size_t id_len;
+    int ids;
+    bool folded;         /* inside "key: >": the lines are one command */
+    size_t indent;       /* of that key */
+    struct eco_buf list; /* the items of a list, as one command */
+    size_t list_indent;
+    uint32_t list_at; /* the line that says how the weights are kept */
 };
+
+/* A key that names the model: the size of the one that a document has is known. */
+static void yaml_model(const struct line *l, struct yaml *y)
+{
+    static const char *const keys[] = {"base_model",         "model",
+                                       "model_id",           "model_name",
+                                       "model_name_or_path", "pretrained_model_name_or_path"};
+    const char *v;
+    size_t n;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (key_is(l, keys[i], &v, &n) && n) {
+            y->ids += !(y->id && y->id_len == n && memcmp(y->id, v, n) == 0);
+            y->id = v;
+            y->id_len = n;
+            return;
+        }
+    }
+}
 
 static void yaml_keys(struct eco_scan *s, const struct line *l, struct yaml *y)
 {
     const char *v;
     size_t n;
     struct eco_spot spot = at_line(l->number, l->number);
+    yaml_model(l, y);
     if (key_is(l, "load_in_8bit", &v, &n) && is_true(v, n)) {
         y->eight = l->number;
     } else if (key_is(l, "load_in_4bit", &v, &n) && is_true(v, n)) {
@@ -431,7 +546,7 @@ static void yaml_flags(struct eco_scan *s, const struct line *l, struct yaml *y)
     }
     eco_buf_done(&b);
     bool flag = item && l->len > 5 && found_in(l->s, l->len, "--") && !memchr(l->s, '=', l->len);
-    y->held = flag ? (struct line){l->s + 2, l->len - 2, l->number} : (struct line){0};
+    y->held = flag ? (struct line){l->s + 2, l->len - 2, l->number, l->indent} : (struct line){0};
 }
 
 static void yaml_end(struct eco_scan *s, const struct yaml *y)
@@ -443,7 +558,64 @@ static void yaml_end(struct eco_scan *s, const struct yaml *y)
         struct eco_spot spot = at_line(y->eight, y->eight);
         eco_scan_add(s, ECO_AUDIT_INT8_DEFAULT, &spot,
                      "load_in_8bit with the default outlier threshold (6.0)");
+    } else if (y->four && y->ids == 1) {
+        double b = eco_audit_model_size(y->id, y->id_len);
+        if (b > 0 && b < s->a->crossover_b) {
+            struct eco_spot spot = at_line(y->four, y->four);
+            spot.params_b = b;
+            eco_scan_add(s, ECO_AUDIT_SMALL_4BIT, &spot, "4 bit on %.*s (%.3gB)",
+                         (int)(y->id_len < 120 ? y->id_len : 120), y->id, b);
+        }
     }
+}
+
+/* "- --model", "- x": what the items say together. */
+static void yaml_list_end(struct eco_scan *s, struct yaml *y)
+{
+    if (y->list_at && eco_buf_ok(&y->list)) {
+        struct words w;
+        struct eco_spot spot = at_line(y->list_at, y->list_at);
+        split(eco_buf_str(&y->list), y->list.len, &w);
+        if (vllm_bits(&w)) {
+            small_model(s, &w, &spot);
+        }
+        check_tgi(s, &w, &spot);
+    }
+    eco_buf_clear(&y->list);
+    y->list_at = 0;
+}
+
+static void yaml_list(struct eco_scan *s, const struct line *l, struct yaml *y)
+{
+    bool item = l->len > 2 && l->s[0] == '-' && l->s[1] == ' ';
+    if (y->list.len && l->len && (!item || l->indent != y->list_indent)) {
+        yaml_list_end(s, y);
+    }
+    if (!item) {
+        return;
+    }
+    y->list_indent = l->indent;
+    eco_buf_put(&y->list, l->s + 2, l->len - 2);
+    eco_buf_putc(&y->list, ' ');
+    if (!y->list_at && found_in(l->s, l->len, "--quantiz")) {
+        y->list_at = l->number;
+    }
+}
+
+/* "command: >" opens a text whose lines are one; it goes on while they are indented. */
+static bool yaml_folds(const struct line *l, struct yaml *y)
+{
+    size_t n = l->len;
+    if (y->folded && l->len && l->indent <= y->indent) {
+        y->folded = false;
+    }
+    bool inside = y->folded;
+    n -= n > 1 && (l->s[n - 1] == '-' || l->s[n - 1] == '+') ? 1 : 0;
+    if (!inside && n > 2 && l->s[n - 1] == '>' && strchr(" :", l->s[n - 2])) {
+        y->folded = true;
+        y->indent = l->indent;
+    }
+    return inside;
 }
 
 void eco_scan_yaml(struct eco_scan *s)
@@ -452,10 +624,25 @@ void eco_scan_yaml(struct eco_scan *s)
     struct yaml y = {0};
     struct line l = {0};
     size_t at = 0;
+    y.list.limit = MAX_LOGICAL;
     while (next_line(s, &at, &l)) {
-        bool more = continues(&l);
+        bool more = continues(&l), was = y.folded, inside = yaml_folds(&l, &y);
+        if (l.len == 3 && memcmp(l.s, "---", 3) == 0) { /* another document */
+            yaml_end(s, &y);
+            y.eight = y.four = 0;
+            y.threshold_zero = false;
+            y.ids = 0;
+        }
+        if (was && !inside) {
+            finish(s, &g, 0);
+        }
+        if (inside) {
+            join(&g, &l, more);
+            continue;
+        }
         yaml_keys(s, &l, &y);
         yaml_flags(s, &l, &y);
+        yaml_list(s, &l, &y);
         join(&g, &l, more);
         if (more) {
             continue;
@@ -466,6 +653,9 @@ void eco_scan_yaml(struct eco_scan *s)
         }
         finish(s, &g, 0);
     }
+    finish(s, &g, 0);
+    yaml_list_end(s, &y);
     yaml_end(s, &y);
+    eco_buf_done(&y.list);
     eco_buf_done(&g.text);
 }

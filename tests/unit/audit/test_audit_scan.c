@@ -270,6 +270,33 @@ static void test_tangled(void **state)
     eco_buf_done(&b);
 }
 
+/* One line of a megabyte with a finding every 18 bytes: no patch repeats it for each of them. */
+static void test_long_line(void **state)
+{
+    static const char call[] = "f(load_in_8bit=1),";
+    struct eco_buf b = ECO_BUF_INIT;
+    struct eco_err err = {0};
+    struct eco_audit a;
+    (void)state;
+    if (!eco_audit_available()) {
+        skip();
+    }
+    eco_buf_puts(&b, "x = [");
+    for (int i = 0; i < 50000; i++) {
+        eco_buf_puts(&b, call);
+    }
+    eco_buf_puts(&b, "]\n");
+    eco_audit_init(&a);
+    assert_int_equal(eco_audit_text(&a, "x.py", eco_buf_str(&b), b.len, &err), 0);
+    assert_int_equal(a.n, ECO_AUDIT_MAX_FINDINGS);
+    for (size_t i = 0; i < a.n; i++) {
+        assert_null(eco_audit_patch(&a, &a.findings[i], eco_buf_str(&b), b.len));
+        assert_true(i == 0 || strcmp(a.findings[i].print, a.findings[i - 1].print) != 0);
+    }
+    eco_audit_done(&a);
+    eco_buf_done(&b);
+}
+
 static void test_limits(void **state)
 {
     struct eco_audit a;
@@ -321,11 +348,11 @@ static void test_sarif_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixes),      cmocka_unit_test(test_fix_is_final),
-        cmocka_unit_test(test_patch),      cmocka_unit_test(test_baseline),
-        cmocka_unit_test(test_changed),    cmocka_unit_test(test_silenced),
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_tangled),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_sarif_shape)};
+        cmocka_unit_test(test_fixes),   cmocka_unit_test(test_fix_is_final),
+        cmocka_unit_test(test_patch),   cmocka_unit_test(test_baseline),
+        cmocka_unit_test(test_changed), cmocka_unit_test(test_silenced),
+        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_tangled), cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_limits),  cmocka_unit_test(test_sarif_shape)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
