@@ -32,6 +32,7 @@ extern "C" {
     X(NO_MEMORY, -15, "no_memory", 70, 500, -32603)                                                \
     X(INTERNAL, -16, "internal", 70, 500, -32603)                                                  \
     X(ANSWER_NO, -17, "answer_is_no", 1, 200, 0)         /* done, and the answer is no */          \
+    X(NO_FIT, -19, "does_not_fit", 4, 422, -32000)       /* what is wanted, into the memory */     \
     X(INTERRUPTED, -18, "interrupted", 130, 503, -32000) /* by a signal; what was done is kept */
 
 enum eco_code {

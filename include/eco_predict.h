@@ -14,6 +14,7 @@
 #define ECO_PREDICT_H
 
 #include "eco_err.h"
+#include "eco_limits.h"
 #include "eco_types.h"
 
 #ifdef __cplusplus
@@ -24,8 +25,8 @@ extern "C" {
 #define ECO_PREDICT_MAX_ANCHORS 8   /* pairs named in an answer */
 #define ECO_PREDICT_MIN_B 0.01      /* accepted sizes, billions of parameters */
 #define ECO_PREDICT_MAX_B 10000.0
-#define ECO_PREDICT_MAX_BATCH 65536.0
-#define ECO_PREDICT_MAX_CONTEXT 16777216.0
+#define ECO_PREDICT_MAX_BATCH ((double)ECO_BATCH_MAX)
+#define ECO_PREDICT_MAX_CONTEXT ((double)ECO_CTX_MAX)
 
 /** One measured pair: a quantized row against its 16-bit baseline, gross board power. */
 struct eco_predict_point {

@@ -100,6 +100,9 @@ if(ECO_LINT)
   # the longest first; they run JOBS processes beside cli/measure_run, which mostly sleeps
   set_tests_properties(lint/tidy PROPERTIES COST 100)
   set_tests_properties(lint/cppcheck PROPERTIES COST 80)
+  add_test(NAME lint/errors_zh COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/lint/errors_zh.py
+           ${CMAKE_SOURCE_DIR})
+  set_tests_properties(lint/errors_zh PROPERTIES LABELS lint TIMEOUT 60)
   add_test(NAME lint/selftest COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lint/selftest.sh)
   set_tests_properties(lint/selftest PROPERTIES LABELS lint TIMEOUT 120)
 endif()

@@ -2,6 +2,7 @@
 
 #include "ops/args.h"
 #include "ops/result.h"
+#include "ops/voice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct batch {
     struct eco_json_doc doc;
     struct eco_buf out;
     const void *defaults;
+    enum eco_lang lang;
 };
 
 static int flush_out(struct eco_buf *out, struct eco_err *err)
@@ -59,6 +61,11 @@ static int one_line(struct batch *b, const char *line, size_t len, struct eco_er
     }
     eco_jw_init(&w, &b->out, 0);
     if (answer(b, line, len, &w, &why)) {
+        const struct eco_json *said =
+            b->doc.root && why.code != ECO_E_CONTENT ? eco_json_get(b->doc.root, "lang") : NULL;
+        bool zh = said && said->type == ECO_JSON_STRING ? strcmp(said->str, "zh") == 0
+                                                        : b->lang == ECO_LANG_ZH;
+        eco_error_tell(zh ? ECO_LANG_ZH : ECO_LANG_EN, &why);
         b->out.len = mark;
         eco_jw_init(&w, &b->out, 0);
         eco_error_json(&why, &w);
@@ -100,14 +107,14 @@ static int all_lines(struct batch *b, FILE *in, struct eco_buf *text, struct eco
 }
 
 int cli_batch_run(const struct eco_op *op, struct eco_ctx *ctx, const void *defaults,
-                  const char *path, struct eco_err *err)
+                  const char *path, enum eco_lang lang, struct eco_err *err)
 {
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     if (!in) {
         return eco_err_set(err, ECO_E_NOT_FOUND, "batch_file", "cannot read '%.120s': %s", path,
                            strerror(errno));
     }
-    struct batch b = {.op = op, .ctx = ctx, .defaults = defaults};
+    struct batch b = {.op = op, .ctx = ctx, .defaults = defaults, .lang = lang};
     struct eco_buf text = ECO_BUF_INIT;
     struct eco_arena *outer = ctx->arena;
     eco_arena_init(&b.arena, 0);

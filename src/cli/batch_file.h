@@ -10,6 +10,6 @@
  * command line said; a line's own members win.
  */
 int cli_batch_run(const struct eco_op *op, struct eco_ctx *ctx, const void *defaults,
-                  const char *path, struct eco_err *err);
+                  const char *path, enum eco_lang lang, struct eco_err *err);
 
 #endif

@@ -36,7 +36,7 @@ static void option_name(const char *name, char out[64])
     out[n] = '\0';
 }
 
-static void range_words(const struct eco_param *p, struct eco_buf *out)
+static void range_words(const struct eco_op *op, const struct eco_param *p, struct eco_buf *out)
 {
     if (p->lo != p->hi) {
         char lo[ECO_NUM_MAX], hi[ECO_NUM_MAX];
@@ -44,6 +44,7 @@ static void range_words(const struct eco_param *p, struct eco_buf *out)
         eco_args_bound(p->hi, hi);
         eco_buf_printf(out, " [%s%s to %s%s%s]", p->flags & ECO_PF_LO_OPEN ? "above " : "", lo, hi,
                        p->unit[0] ? " " : "", p->unit);
+        eco_buf_puts(out, eco_args_wide(op, p) ? " (--calibration published: any)" : "");
     }
     if (p->choices && p->choices[0] != '@') {
         eco_buf_printf(out, " [%s]", p->choices);
@@ -95,13 +96,14 @@ static void option_line(const char *name, const char *value, const char *help, i
     wrapped(out, help, OPTION_COLUMN, OPTION_COLUMN, (size_t)width);
 }
 
-static void param_line(const struct eco_param *p, int width, struct eco_buf *out)
+static void param_line(const struct eco_op *op, const struct eco_param *p, int width,
+                       struct eco_buf *out)
 {
     char name[80] = "--";
     struct eco_buf help = ECO_BUF_INIT;
     option_name(p->name, name + 2);
     eco_buf_puts(&help, p->help);
-    range_words(p, &help);
+    range_words(op, p, &help);
     option_line(name, value_word(p), eco_buf_str(&help), width, out);
     eco_buf_done(&help);
 }
@@ -131,7 +133,7 @@ void cli_help_op(const struct eco_op *op, int width, struct eco_buf *out)
     wrapped(out, op->about, 0, 0, (size_t)width);
     eco_buf_puts(out, "\noptions:\n");
     for (size_t i = 0; i < op->n_params; i++) {
-        param_line(&op->params[i], width, out);
+        param_line(op, &op->params[i], width, out);
     }
     eco_buf_puts(out, "\ncommon options:\n");
     for (size_t i = 0; i < cli_common_count; i++) {
@@ -150,7 +152,7 @@ void cli_help_op(const struct eco_op *op, int width, struct eco_buf *out)
 
 static const char exits[] =
     "exit status: 0 done, 1 the answer is no, 2 wrong command line, 3 wrong "
-    "content of a file, 4 device or permission, 70 internal";
+    "content of a file, 4 device, permission or does not fit, 70 internal";
 
 void cli_help_all(struct eco_buf *out)
 {
@@ -259,7 +261,7 @@ static void man_op(const struct eco_op *op, struct eco_buf *out)
         struct eco_buf help = ECO_BUF_INIT;
         option_name(p->name, name + 2);
         eco_buf_puts(&help, p->help);
-        range_words(p, &help);
+        range_words(op, p, &help);
         man_option(name, value_word(p), eco_buf_str(&help), out);
         eco_buf_done(&help);
     }

@@ -12,6 +12,8 @@
 #include "ops/doc.h"
 #include "ops/native_host.h"
 #include "ops/result.h"
+#include "ops/runs.h"
+#include "ops/voice.h"
 #include "options.h"
 
 #include <errno.h>
@@ -38,19 +40,42 @@ static int put_out(const struct eco_buf *b)
     return 0;
 }
 
+/* --lang zh, wherever it stands: errors of the command line itself are told in it too. */
+static enum eco_lang told_in;
+
+static void read_lang(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        bool pair = strcmp(argv[i], "--lang") == 0 && i + 1 < argc;
+        const char *v = pair                                  ? argv[i + 1]
+                        : strncmp(argv[i], "--lang=", 7) == 0 ? argv[i] + 7
+                                                              : NULL;
+        if (v) {
+            told_in = strcmp(v, "zh") == 0 ? ECO_LANG_ZH : ECO_LANG_EN;
+        }
+    }
+}
+
+static const char *say(const char *en, const char *zh)
+{
+    return told_in == ECO_LANG_ZH ? zh : en;
+}
+
 /* Where the names that nothing came near to are listed. */
 static const char *list_of(const char *param)
 {
-    static const char *const lists[][2] = {
+    static const char *const lists[][3] = {
         {"gpu", "ecocompute gpus"},
         {"gpus", "ecocompute gpus"},
-        {"model", "ecocompute models, or say a size: 7B, --params-b 7"},
+        {"model", "ecocompute models, or say a size: 7B, --params-b 7",
+         "ecocompute models，或给出参数量：7B、--params-b 7"},
         {"name", "ecocompute models"},
         {"arch", "ecocompute gpus"},
-        {"region", "a country's name or code (France, DEU), or 'US average'"}};
+        {"region", "a country's name or code (France, DEU), or 'US average'",
+         "国家的英文名或代码（France、DEU），或 'US average'"}};
     for (size_t i = 0; i < ECO_COUNT(lists); i++) {
         if (strcmp(lists[i][0], param) == 0) {
-            return lists[i][1];
+            return lists[i][2] ? say(lists[i][1], lists[i][2]) : lists[i][1];
         }
     }
     return NULL;
@@ -68,17 +93,26 @@ static int fail(const struct eco_err *err, const char *verb)
 {
     int code = err->code;
     bool placed = err->line > 0 && !strstr(err->message, "line ");
+    struct eco_err told = *err;
+    eco_error_tell(told_in, &told);
     fputs("ecocompute: ", stderr);
-    put_plain(err->message);
+    put_plain(told.message);
     if (placed) {
-        fprintf(stderr, " (line %ld, column %ld)", err->line, err->column);
+        fputs(say(" (line ", "（第 "), stderr);
+        fprintf(stderr, "%ld", err->line);
+        fputs(say(", column ", " 行，第 "), stderr);
+        fprintf(stderr, "%ld", err->column);
+        fputs(say(")", " 列）"), stderr);
     }
-    fputs(code == ECO_E_EXISTS ? "; --force writes over it\n" : "\n", stderr);
+    if (code == ECO_E_EXISTS) {
+        fputs(say("; --force writes over it", "；--force 可覆盖"), stderr);
+    }
+    fputc('\n', stderr);
     if (code == ECO_E_UNKNOWN_NAME && !strstr(err->message, "did you mean") && list_of(err->arg)) {
-        fprintf(stderr, "see: %s\n", list_of(err->arg));
+        fprintf(stderr, "%s%s\n", say("see: ", "参见："), list_of(err->arg));
     }
     if (verb && (code == ECO_E_UNKNOWN_PARAM || code == ECO_E_MISSING || code == ECO_E_USAGE)) {
-        fprintf(stderr, "see: ecocompute %s --help\n", verb);
+        fprintf(stderr, "%secocompute %s --help\n", say("see: ", "参见："), verb);
     }
     return eco_err_exit_status(code);
 }
@@ -211,9 +245,7 @@ static int run_once(const struct eco_op *op, struct eco_ctx *ctx, const void *ar
     } else {
         render(op, result, o, &here, &out);
         status = put_out(&out);
-        if (status == 0 && op->says_no && op->says_no(result)) {
-            status = eco_err_exit_status(ECO_E_ANSWER_NO);
-        }
+        status = status ? status : eco_op_status(op, result);
     }
     if (warnings.len && !o->quiet) {
         fputs(eco_buf_str(&warnings), stderr);
@@ -244,7 +276,7 @@ static int run_op(const struct eco_op *op, int argc, char **argv, struct eco_ctx
         return status;
     }
     if (o.batch_file) {
-        rc = cli_batch_run(op, ctx, args, o.batch_file, &err);
+        rc = cli_batch_run(op, ctx, args, o.batch_file, told_in, &err);
         return rc ? fail(&err, op->name) : 0;
     }
     rc = eco_args_finish(op, args, &err);
@@ -254,8 +286,9 @@ static int run_op(const struct eco_op *op, int argc, char **argv, struct eco_ctx
 static int unknown_verb(const char *verb)
 {
     if (verb[0] == '-') {
-        fprintf(stderr, "ecocompute: a command comes first, not '%.40s'; see: ecocompute help\n",
-                verb);
+        fprintf(stderr, "ecocompute: %s'%.40s'%secocompute help\n",
+                say("a command comes first, not ", "先写命令，不能是 "), verb,
+                say("; see: ", "；参见："));
         return 2;
     }
     const char *best = NULL;
@@ -266,10 +299,12 @@ static int unknown_verb(const char *verb)
             nearest = d, best = eco_ops[i].name;
         }
     }
-    fprintf(stderr,
-            best ? "ecocompute: no command '%.40s': did you mean '%s'?\n"
-                 : "ecocompute: no command '%.40s'; see: ecocompute help\n",
-            verb, best);
+    fprintf(stderr, "ecocompute: %s'%.40s'", say("no command ", "没有命令 "), verb);
+    if (best) {
+        fprintf(stderr, "%s'%s'%s\n", say(": did you mean ", "：是否指 "), best, say("?", "？"));
+    } else {
+        fprintf(stderr, "%secocompute help\n", say("; see: ", "；参见："));
+    }
     return 2;
 }
 
@@ -325,6 +360,7 @@ int main(int argc, char **argv)
     eco_arena_init(&arena, ARENA_LIMIT);
     eco_host_init(&ctx, &arena);
     ctx.serve_mcp = cli_mcp;
+    read_lang(argc, argv);
     int status = dispatch(argc, argv, &ctx);
     eco_arena_done(&arena);
     return status;

@@ -83,7 +83,7 @@ static int value_of(const struct word *w, int argc, char **argv, int *i, const c
         *value = w->inline_value;
         return 0;
     }
-    if (*i + 1 >= argc) {
+    if (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0) { /* --name=--value is a value */
         return eco_err_set(err, ECO_E_MISSING, "", "'--%.*s' needs a value", (int)w->len, w->name);
     }
     *value = argv[++*i];

@@ -1,8 +1,10 @@
 #include "memory.h"
 
+#include "eco_limits.h"
+
 #include <math.h>
 
-#define MAX_BATCH 65536.0
+#define MAX_BATCH ((double)ECO_BATCH_MAX)
 #define MAX_TOKENS 1e8
 
 /* Blocks of bitsandbytes: 64 weights to an absmax, 256 absmax to a second one. */
@@ -231,7 +233,8 @@ static int check_query(const struct eco_memory_query *q, struct eco_err *err)
         return eco_err_set(err, ECO_E_MISSING, "model", "a 'model' is needed");
     }
     if (q->batch != 0.0 && !(q->batch >= 1.0 && q->batch <= MAX_BATCH)) {
-        return eco_err_set(err, ECO_E_RANGE, "batch", "'batch' must be between 1 and 65536");
+        return eco_err_set(err, ECO_E_RANGE, "batch", "'batch' must be between 1 and %d",
+                           ECO_BATCH_MAX);
     }
     if (!(q->context_tokens >= 0.0 && q->context_tokens <= MAX_TOKENS)) {
         return eco_err_set(err, ECO_E_RANGE, "context",

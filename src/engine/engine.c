@@ -77,7 +77,7 @@ static int fits(const struct eco_engine_options *o, const struct eco_plan *p, st
     uint64_t need = p->weights + p->kv + p->scratch;
     uint64_t have = o->memory_bytes > 0 ? o->memory_bytes : eco_engine_memory_free();
     if (have > 0 && need > have) {
-        return eco_err_set(err, ECO_E_DEVICE, "model",
+        return eco_err_set(err, ECO_E_NO_FIT, "model",
                            "needs %.2f GB (weights %.2f, KV cache %.2f, work space %.2f), but "
                            "%.2f GB are free: take a smaller model, batch or context",
                            (double)need / 1e9, (double)p->weights / 1e9, (double)p->kv / 1e9,

@@ -10,6 +10,7 @@
 #define ECO_MODEL_H
 
 #include "eco_err.h"
+#include "eco_limits.h"
 #include "eco_types.h"
 
 /* Limits on what a file may make us do. */
@@ -20,8 +21,8 @@
 #define ECO_MODEL_MAX_TENSORS (1u << 18)       /* in one file */
 #define ECO_MODEL_MAX_SHARDS 1024
 #define ECO_MODEL_MAX_PARAMS 1000000000000000ull /* 1e15 */
-#define ECO_MODEL_MIN_SIZE_B 1e-3
-#define ECO_MODEL_MAX_SIZE_B 1e6
+#define ECO_MODEL_MIN_SIZE_B ECO_SIZE_MIN_B
+#define ECO_MODEL_MAX_SIZE_B ECO_SIZE_MAX_B
 
 enum eco_tensor_class {
     ECO_TENSOR_LINEAR = 0, /* matrices of attention and feed-forward, shared experts, routers */

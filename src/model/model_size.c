@@ -105,7 +105,8 @@ int eco_model_from_size(double params_b, const char *name, struct eco_model *out
 {
     if (!(params_b >= ECO_MODEL_MIN_SIZE_B && params_b <= ECO_MODEL_MAX_SIZE_B)) {
         return eco_err_set(err, ECO_E_RANGE, "params_b",
-                           "'params_b' must be between 0.001 and 1000000 billion");
+                           "'params_b' must be between %g and %.0f billion", ECO_MODEL_MIN_SIZE_B,
+                           ECO_MODEL_MAX_SIZE_B);
     }
     struct eco_model m;
     memset(&m, 0, sizeof m);

@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "choices.h"
+#include "eco_limits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,15 +66,27 @@ static int bad_kind(const struct eco_param *p, const char *text, size_t len, str
                        len > 40 ? "…" : "");
 }
 
+static bool in_range(const struct eco_param *p, double v)
+{
+    bool low = p->flags & ECO_PF_LO_OPEN ? v <= p->lo : v < p->lo;
+    return !low && v <= p->hi;
+}
+
+static int out_of_range(const struct eco_param *p, double v, struct eco_err *err);
+
 static int check_range(const struct eco_param *p, double v, struct eco_err *err)
 {
     if (p->lo == p->hi) {
         return 0;
     }
-    bool low = p->flags & ECO_PF_LO_OPEN ? v <= p->lo : v < p->lo;
-    if (!low && v <= p->hi) {
-        return 0;
+    if (in_range(p, v) || (p->flags & ECO_PF_WIDE && v > 0 && v <= ECO_ANY_MAX)) {
+        return 0; /* a wide one is checked again when the calibration is known */
     }
+    return out_of_range(p, v, err);
+}
+
+static int out_of_range(const struct eco_param *p, double v, struct eco_err *err)
+{
     char range[96], shown[ECO_NUM_MAX];
     range_text(p, range);
     eco_num_format(v, shown);
@@ -469,9 +482,41 @@ int eco_args_set_json(const struct eco_op *op, void *args, struct eco_arena *are
     return 0;
 }
 
+bool eco_args_wide(const struct eco_op *op, const struct eco_param *p)
+{
+    return p->flags & ECO_PF_WIDE && eco_args_find(op, "calibration", strlen("calibration"));
+}
+
+static bool is_published(const struct eco_op *op, void *args)
+{
+    const struct eco_param *p = eco_args_find(op, "calibration", strlen("calibration"));
+    const char *v = p ? *(const char **)member(args, p) : NULL;
+    return v && eco_str_ieq(v, strlen(v), "published");
+}
+
+/* What only the published calibration takes: any size, batch and context. */
+static int check_wide(const struct eco_op *op, void *args, struct eco_err *err)
+{
+    const struct eco_args_head *head = args;
+    for (size_t i = 0; i < op->n_params && !is_published(op, args); i++) {
+        const struct eco_param *p = &op->params[i];
+        double v = p->type == ECO_T_I64   ? (double)*(int64_t *)member(args, p)
+                   : p->type == ECO_T_F64 ? *(double *)member(args, p)
+                                          : 0;
+        if (p->flags & ECO_PF_WIDE && head->have & bit_of(op, p) && !in_range(p, v)) {
+            return out_of_range(p, v, err);
+        }
+    }
+    return 0;
+}
+
 int eco_args_finish(const struct eco_op *op, void *args, struct eco_err *err)
 {
     const struct eco_args_head *head = args;
+    int wide = check_wide(op, args, err);
+    if (wide) {
+        return wide;
+    }
     for (size_t i = 0; i < op->n_params; i++) {
         const struct eco_param *p = &op->params[i];
         if ((p->flags & ECO_PF_REQUIRED) && !(head->have & bit_of(op, p))) {

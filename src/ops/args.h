@@ -42,4 +42,7 @@ void eco_args_bound(double v, char out[ECO_NUM_MAX]);
 void eco_args_each_choice(const struct eco_param *p, void (*each)(void *to, const char *choice),
                           void *to);
 
+/** Whether `op` takes this parameter beyond its range with --calibration published. */
+bool eco_args_wide(const struct eco_op *op, const struct eco_param *p);
+
 #endif

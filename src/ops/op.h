@@ -58,7 +58,8 @@ enum eco_param_flag {
     ECO_PF_MANY = 32,      /* a positional that takes all remaining words (LIST_STR) */
     ECO_PF_WORDS = 64,     /* a positional that takes every bare word, options between (LIST_STR) */
     ECO_PF_LONG = 128,     /* text of up to 1 MiB, not 4096 bytes */
-    ECO_PF_ZERO = 256      /* zero is a value (F64): NaN until given */
+    ECO_PF_ZERO = 256,     /* zero is a value (F64): NaN until given */
+    ECO_PF_WIDE = 512      /* the published calibration takes any number up to ECO_ANY_MAX */
 };
 
 /** One parameter. `choices` is "a|b|c", or "@gpu", "@model", "@precision", "@region", "@arch". */
@@ -193,6 +194,7 @@ struct eco_op {
     int (*run)(struct eco_ctx *ctx, const void *args, void *result, struct eco_err *err);
     void (*view)(struct eco_doc *doc, const void *result);
     bool (*says_no)(const void *result); /* done, and the answer is no: exit 1; NULL: never */
+    bool (*no_fit)(const void *result);  /* what is wanted does not fit the card: exit 4 */
 };
 
 extern const struct eco_op eco_ops[];

@@ -20,6 +20,7 @@
 const struct eco_op eco_ops[] = {
     {ROW(estimate, "does quantization lower the energy per token here?"), .path = "/v1/estimate",
      .tool = "should_i_quantize", .batch = true, .view = eco_view_estimate,
+     .no_fit = eco_estimate_no_fit,
      .about =
          "Predicts the change of energy per token of a precision against 16 bit, with its 95 % "
          "range for a session like yours, the measured pairs it leans on, the size and batch at "
@@ -31,7 +32,7 @@ const struct eco_op eco_ops[] = {
                  "ecocompute estimate --params-b 7 --arch ada --calibration published\n"},
     {ROW(optimize, "which configuration should I deploy?"), .path = "/v1/optimize",
      .tool = "recommend_config", .batch = true, .view = eco_view_optimize,
-     .says_no = eco_optimize_says_no,
+     .says_no = eco_optimize_says_no, .no_fit = eco_optimize_no_fit,
      .about =
          "Searches precision x batch x context (and cards) exhaustively within your budgets, and "
          "returns the best configuration, alternatives that really differ, the energy-latency "
@@ -42,6 +43,7 @@ const struct eco_op eco_ops[] = {
                  "ecocompute optimize --params-b 7 --arch ada --calibration published --compat\n"},
     {ROW(compare, "precisions side by side on one card"), .path = "/v1/compare",
      .tool = "compare_precisions", .batch = true, .view = eco_view_compare,
+     .no_fit = eco_compare_no_fit,
      .about =
          "Ranks precisions by energy on the asked card, with change, joules, speed, memory, the "
          "month's bill and how each is known.",
@@ -55,7 +57,7 @@ const struct eco_op eco_ops[] = {
      .examples =
          "ecocompute diagnose Mistral-7B-v0.1 rtx4090d INT8 --throughput 9.5 --power-w 140\n"},
     {ROW(cost, "what does it cost, and what could it cost?"), .path = "/v1/cost",
-     .tool = "estimate_cost", .batch = true, .view = eco_view_cost,
+     .tool = "estimate_cost", .batch = true, .view = eco_view_cost, .no_fit = eco_cost_no_fit,
      .about =
          "Electricity, money and CO2 of a month for today's configuration, for the best precision "
          "and for batching, with every assumption printed.",
@@ -64,7 +66,7 @@ const struct eco_op eco_ops[] = {
                  "ecocompute cost Mistral-7B-v0.1 a800 --users 10000 --persona ecolobster\n"
                  "ecocompute cost Yi-1.5-6B rtx4090d --characters 1000000 --lang zh\n"},
     {ROW(ask, "a question in English or Chinese"), .path = "/v1/ask", .tool = "ask", .batch = true,
-     .view = eco_view_ask, .says_no = eco_ask_says_no,
+     .view = eco_view_ask, .says_no = eco_ask_says_no, .no_fit = eco_ask_no_fit,
      .about =
          "Understands the question without a language model, prints the equivalent command first, "
          "lists what it did not use, and answers. --parse-only stops after the understanding. "

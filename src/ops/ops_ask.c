@@ -385,6 +385,7 @@ static int answer(struct asked *a, struct eco_err *err)
         return eco_err_set(err, rc, why.arg, "%s", why.message);
     }
     if (rc) {
+        eco_error_tell(a->ctx->lang, &why);
         out->problem = eco_arena_strdup(a->ctx->arena, why.message, strlen(why.message));
         return 0;
     }

@@ -40,7 +40,7 @@ static int best_at(struct eco_question *q, double batch, struct eco_answer *best
     }
     q->batch = was;
     if (rc == 0 && !have) {
-        rc = eco_err_set(err, ECO_E_UNSUPPORTED, "gpu",
+        rc = eco_err_set(err, q->gpu ? ECO_E_NO_FIT : ECO_E_UNSUPPORTED, "gpu",
                          q->gpu ? "no usual precision of this model fits on %s"
                                 : "absolute cost needs a card with a datasheet: 'gpu'%s",
                          q->gpu ? q->gpu->name : "");

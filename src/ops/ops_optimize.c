@@ -20,7 +20,7 @@
 #define MAX_SEARCHED 250000 /* about 50 MB of columns */
 #define MAX_ARMS 40
 #define MAX_FRONT_SHOWN 64
-#define ROOM_BUDGET "GB of the card"
+#define ROOM_BUDGET ECO_ROOM_NAME
 
 static int no_memory(struct eco_err *err)
 {

@@ -6,6 +6,7 @@
 #ifndef ECO_OPS_PARAMS_H
 #define ECO_OPS_PARAMS_H
 
+#include "eco_limits.h"
 #include "op.h"
 
 #define G(group, name, type, ...) eco_ctype_##type name;

@@ -1,9 +1,13 @@
 #include "result.h"
 
+#include "args.h"
+#include "eco_limits.h"
+
 #include "base/csv.h"
 #include "base/num.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const void *at(const void *result, const struct eco_field *f)
@@ -396,9 +400,15 @@ static const char *json_type(enum eco_param_type t)
     return "array";
 }
 
-static void range_members(const struct eco_param *p, struct eco_json_writer *w)
+static void range_members(const struct eco_op *op, const struct eco_param *p,
+                          struct eco_json_writer *w)
 {
     if (p->lo == p->hi) {
+        return;
+    }
+    if (eco_args_wide(op, p)) {
+        eco_jw_kv_num(w, "exclusiveMinimum", 0);
+        eco_jw_kv_num(w, "maximum", ECO_ANY_MAX);
         return;
     }
     eco_jw_kv_num(w, p->flags & ECO_PF_LO_OPEN ? "exclusiveMinimum" : "minimum", p->lo);
@@ -433,7 +443,19 @@ static void default_member(const struct eco_param *p, struct eco_json_writer *w)
     }
 }
 
-static void param_schema(const struct eco_param *p, struct eco_json_writer *w)
+/* The help; what JSON Schema cannot say, a range that hangs on another parameter, behind it. */
+static void description(const struct eco_op *op, const struct eco_param *p,
+                        struct eco_json_writer *w)
+{
+    char lo[ECO_NUM_MAX], hi[ECO_NUM_MAX], text[512];
+    eco_args_bound(p->lo, lo);
+    eco_args_bound(p->hi, hi);
+    snprintf(text, sizeof(text), "%s; %s to %s (calibration published: any)", p->help, lo, hi);
+    eco_jw_kv_str(w, "description", eco_args_wide(op, p) ? text : p->help);
+}
+
+static void param_schema(const struct eco_op *op, const struct eco_param *p,
+                         struct eco_json_writer *w)
 {
     bool list = p->type == ECO_T_LIST_F64 || p->type == ECO_T_LIST_STR;
     eco_jw_object(w);
@@ -443,7 +465,7 @@ static void param_schema(const struct eco_param *p, struct eco_json_writer *w)
         eco_jw_object(w);
         eco_jw_kv_str(w, "type", p->type == ECO_T_LIST_F64 ? "number" : "string");
     }
-    range_members(p, w);
+    range_members(op, p, w);
     enum_members(p, w);
     if (list) {
         eco_jw_object_end(w);
@@ -452,7 +474,7 @@ static void param_schema(const struct eco_param *p, struct eco_json_writer *w)
     if (p->unit[0]) {
         eco_jw_kv_str(w, "x-unit", p->unit);
     }
-    eco_jw_kv_str(w, "description", p->help);
+    description(op, p, w);
     eco_jw_object_end(w);
 }
 
@@ -466,7 +488,7 @@ void eco_params_schema_of(const struct eco_op *op, bool (*want)(const struct eco
     for (size_t i = 0; i < op->n_params; i++) {
         if (want(&op->params[i])) {
             eco_jw_key(w, op->params[i].name);
-            param_schema(&op->params[i], w);
+            param_schema(op, &op->params[i], w);
         }
     }
     eco_jw_object_end(w);

@@ -19,6 +19,14 @@ ECO_RUN(run_models);
 ECO_RUN(run_version);
 bool eco_data_says_no(const void *result); /* `data audit` found an error */
 /* ops_optimize.c */
+/** The exit status of a result: 4 does not fit, 1 the answer is no, 0. */
+int eco_op_status(const struct eco_op *op, const void *result);
+#define ECO_ROOM_NAME "GB of the card" /* the budget that a card itself is */
+bool eco_estimate_no_fit(const void *result);
+bool eco_compare_no_fit(const void *result);
+bool eco_cost_no_fit(const void *result);
+bool eco_optimize_no_fit(const void *result);
+bool eco_ask_no_fit(const void *result);
 bool eco_optimize_says_no(const void *result); /* nothing keeps the budgets */
 ECO_RUN(run_optimize);
 /* ops_services.c */

@@ -6,10 +6,13 @@
 #ifndef ECO_OPS_VOICE_H
 #define ECO_OPS_VOICE_H
 
+#include <stdbool.h>
+
 enum eco_lang { ECO_LANG_EN = 0, ECO_LANG_ZH };
 enum eco_persona { ECO_PERSONA_PLAIN = 0, ECO_PERSONA_LOBSTER };
 
 struct eco_ctx;
+struct eco_err;
 struct eco_args_voice;
 
 /** From the parameters into the context; what is not given is English and plain. */
@@ -18,5 +21,10 @@ void eco_voice_set(struct eco_ctx *ctx, const struct eco_args_voice *voice);
 const char *eco_word(enum eco_lang lang, const char *english);
 /** True when words.def has it; what tests ask. NULL and "" have nothing to translate. */
 int eco_word_known(const char *english);
+
+/** The message in the language; the code, the place and the parameter stay. errors_zh.c */
+void eco_error_tell(enum eco_lang lang, struct eco_err *err);
+/** errors.def has a text for this message. */
+bool eco_error_known(const char *message);
 
 #endif

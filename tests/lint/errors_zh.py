@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Has every error of the command line's own modules its Chinese in src/ops/errors.def?"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+MODULES = ("ops", "cli", "dataset", "audit", "base")
+# Of programs, not of users: a wrong call of a function, a broken build.
+INTERNAL = ("a request and room", "the parser gave up")
+STRING = r'"((?:[^"\\]|\\.)*)"'
+
+
+def formats(call):
+    """The texts of one call, literals that stand side by side joined."""
+    for run in re.findall(r'(?:"(?:[^"\\]|\\.)*"\s*)+', call):
+        yield "".join(re.findall(STRING, run))
+
+
+def calls(source):
+    for m in re.finditer(r"\beco_err_set(?:_at)?\s*\(", source):
+        depth, i = 1, m.end()
+        while depth:
+            c = source[i]
+            if c == '"':
+                i += 1
+                while source[i] != '"':
+                    i += 2 if source[i] == "\\" else 1
+            depth += (c == "(") - (c == ")")
+            i += 1
+        yield source[m.end():i - 1]
+
+
+def main():
+    table = (ROOT / "src/ops/errors.def").read_text(encoding="utf-8")
+    known = {"".join(re.findall(STRING, m))
+             for m in re.findall(r'\bE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+),', table)}
+    missing, seen = [], 0
+    for module in MODULES:
+        for path in sorted((ROOT / "src" / module).glob("*.c")):
+            for call in calls(path.read_text(encoding="utf-8")):
+                for text in formats(call):
+                    if " " not in text.strip(" :") or text.startswith(INTERNAL):
+                        continue
+                    seen += 1
+                    if text not in known:
+                        missing.append(f"{path.relative_to(ROOT)}: {text}")
+    print(f"{seen} texts of errors, {len(missing)} without Chinese")
+    print("\n".join(missing))
+    return 1 if missing or seen < 150 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
