@@ -46,7 +46,7 @@ enum eco_query_op {
         ECO_QUERY_OP_COUNT
 };
 
-/* X(NAME, "text", lo, hi, unit): the numbers a question may carry, with the range that is believed. */
+/* X(NAME, "text", lo, hi, unit): the numbers a question may carry, and the range believed. */
 #define ECO_QUERY_NUMBERS(X)                                                                       \
     X(PARAMS_B, "params_b", ECO_SIZE_MIN_B, ECO_SIZE_MAX_B, "billion")                             \
     X(BATCH, "batch", 1, ECO_BATCH_MAX, "sequences")                                               \

@@ -365,7 +365,7 @@ static const char *class_of(struct eco_scan *s, uint32_t call, bool *load)
     return NULL;
 }
 
-/* def load(name, **kwargs): … from_pretrained(name, **kwargs): what the caller gives goes through. */
+/* def load(name, **kw): … from_pretrained(name, **kw): what the caller gives goes through. */
 static bool passes_on(struct eco_scan *s, uint32_t function)
 {
     const struct eco_py_node *n = s->tree.nodes;

@@ -70,7 +70,7 @@ static const char *list_of(const char *param)
         {"model", "ecocompute models, or say a size: 7B, --params-b 7",
          "ecocompute models，或给出参数量：7B、--params-b 7"},
         {"name", "ecocompute models"},
-        {"arch", "ecocompute gpus"},
+        {"arch", "ecocompute architectures"},
         {"region", "a country's name or code (France, DEU), or 'US average'",
          "国家的英文名或代码（France、DEU），或 'US average'"}};
     for (size_t i = 0; i < ECO_COUNT(lists); i++) {

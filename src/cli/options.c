@@ -199,6 +199,20 @@ static int take_rest(const struct eco_op *op, const struct eco_param *p, int n, 
     return 0;
 }
 
+/* "-b": the first option that begins so is the likely one. */
+static int short_option(const struct eco_op *op, const char *arg, struct eco_err *err)
+{
+    for (size_t i = 0; i < op->n_params; i++) {
+        const char *name = op->params[i].name;
+        if (strncmp(name, arg + 1, strlen(arg + 1)) == 0) {
+            return eco_err_set(err, ECO_E_USAGE, "",
+                               "unknown option '%.40s': options are --long, perhaps '--%s'", arg,
+                               name);
+        }
+    }
+    return eco_err_set(err, ECO_E_USAGE, "", "unknown option '%.40s': options are --long", arg);
+}
+
 int cli_options_read(const struct eco_op *op, int argc, char **argv, void *args,
                      struct eco_arena *arena, struct cli_options *out, struct eco_err *err)
 {
@@ -216,8 +230,7 @@ int cli_options_read(const struct eco_op *op, int argc, char **argv, void *args,
             rc = common_option(&w, argc, argv, &i, op, out, err);
             rc = rc == 0 ? own_option(op, &w, argc, argv, &i, args, arena, err) : rc > 0 ? 0 : rc;
         } else if (!only_words && arg[0] == '-' && arg[1] && !(arg[1] >= '0' && arg[1] <= '9')) {
-            rc = eco_err_set(err, ECO_E_USAGE, "", "unknown option '%.40s': options are --long",
-                             arg);
+            rc = short_option(op, arg, err);
         } else if (takes_rest(op, args)) {
             return take_rest(op, takes_rest(op, args), argc - i, argv + i, args, arena, err);
         } else {

@@ -178,12 +178,35 @@ static bool in_list(const struct eco_strs *list, const char *id)
     return false;
 }
 
+/* The rule that begins as `id` does, or is a slip away; NULL: none. */
+static const char *near_rule(const char *id)
+{
+    size_t n = strlen(id);
+    const char *best = NULL;
+    int nearest = 4;
+    for (int r = 0; r < ECO_AUDIT_RULES_COUNT && n >= 3; r++) {
+        const char *known = eco_audit_rule((enum eco_audit_rule)r)->id;
+        int d = eco_str_ncasecmp(known, id, n) == 0
+                    ? 0
+                    : eco_str_distance(id, n, known, strlen(known), 4);
+        if (d < nearest) {
+            nearest = d;
+            best = known;
+        }
+    }
+    return best;
+}
+
 static int check_rules(const struct eco_strs *list, const char *arg, struct eco_err *err)
 {
     for (size_t i = 0; i < list->n; i++) {
         if (eco_audit_rule_find(list->v[i], strlen(list->v[i])) < 0) {
-            return eco_err_set(err, ECO_E_UNKNOWN_NAME, arg,
-                               "unknown rule '%.40s': see docs/audit.md for the list", list->v[i]);
+            const char *near = near_rule(list->v[i]);
+            return near ? eco_err_set(err, ECO_E_UNKNOWN_NAME, arg,
+                                      "unknown rule '%.40s': did you mean '%s'?", list->v[i], near)
+                        : eco_err_set(err, ECO_E_UNKNOWN_NAME, arg,
+                                      "unknown rule '%.40s': see docs/audit.md for the list",
+                                      list->v[i]);
         }
     }
     return 0;

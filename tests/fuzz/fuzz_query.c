@@ -13,7 +13,7 @@
 static const struct {
     double lo, hi;
 } ranges[] = {
-#define X(name, text, lo, hi) {lo, hi},
+#define X(name, text, lo, hi, unit) {lo, hi},
     ECO_QUERY_NUMBERS(X)
 #undef X
 };
