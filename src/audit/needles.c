@@ -10,7 +10,8 @@ static const char *const words[] = {
     "from_pretrained", "from_model_id",  "load_in_8bit", "load_in_4bit",  "BitsAndBytesConfig",
     ".generate(",      "pipeline(",      "quantize_(",   "TorchAoConfig", "enforce_eager",
     "max_num_seqs",    "cpu_offload_gb", "use_cache",    "nightly",       "bnb_4bit_",
-    "llm_int8_",       ".dev202",        "Linear8bitLt", "bitsandbytes",  "vllm serve"};
+    "llm_int8_",       ".dev202",        "Linear8bitLt", "bitsandbytes",  "vllm serve",
+    "--enforce-eager", "--max-num-seqs", "--quantiz"};
 
 static unsigned pair_at(const char *s)
 {

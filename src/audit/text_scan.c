@@ -477,6 +477,7 @@ struct yaml {
     size_t id_len;
     int ids;
     bool folded;         /* inside "key: >": the lines are one command */
+    bool prose;          /* … or nothing to run */
     size_t indent;       /* of that key */
     struct eco_buf list; /* the items of a list, as one command */
     size_t list_indent;
@@ -602,6 +603,21 @@ static void yaml_list(struct eco_scan *s, const struct line *l, struct yaml *y)
     }
 }
 
+static bool is_prose(const struct line *l)
+{
+    static const char *const keys[] = {"note",    "notes",   "description", "doc",
+                                       "help",    "comment", "message",     "title",
+                                       "summary", "text",    "annotations"};
+    const char *v;
+    size_t n;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (key_is(l, keys[i], &v, &n)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "command: >" opens a text whose lines are one; it goes on while they are indented. */
 static bool yaml_folds(const struct line *l, struct yaml *y)
 {
@@ -613,6 +629,7 @@ static bool yaml_folds(const struct line *l, struct yaml *y)
     n -= n > 1 && (l->s[n - 1] == '-' || l->s[n - 1] == '+') ? 1 : 0;
     if (!inside && n > 2 && l->s[n - 1] == '>' && strchr(" :", l->s[n - 2])) {
         y->folded = true;
+        y->prose = is_prose(l);
         y->indent = l->indent;
     }
     return inside;
@@ -637,7 +654,9 @@ void eco_scan_yaml(struct eco_scan *s)
             finish(s, &g, 0);
         }
         if (inside) {
-            join(&g, &l, more);
+            if (!y.prose) {
+                join(&g, &l, more);
+            }
             continue;
         }
         yaml_keys(s, &l, &y);

@@ -87,7 +87,7 @@ static void test_range_is_named(void **state)
     assert_int_equal(set(f, "batch", "0"), ECO_E_RANGE);
     assert_non_null(strstr(f->err.message, "from 1 to"));
     assert_int_equal(set(f, "params_b", "0"), ECO_E_RANGE);
-    assert_non_null(strstr(f->err.message, "above 0"));
+    assert_non_null(strstr(f->err.message, "from 0.001 to 1000000 billion"));
     assert_int_equal(set(f, "params_b", "-7"), ECO_E_RANGE);
     assert_int_equal(set(f, "pue", "0.5"), ECO_E_RANGE);
 }
