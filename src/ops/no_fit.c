@@ -30,7 +30,7 @@ bool eco_compare_no_fit(const void *result)
             return false;
         }
     }
-    return rows->n > 0;
+    return true; /* none is listed when none fits */
 }
 
 /* The current configuration: a bill of what cannot be run as it is said. */
