@@ -63,6 +63,7 @@ if [ "$level" = test ]; then
     need wasi-libc /usr/include/wasm32-wasi/stdio.h   # the page's engine
     need libclang-rt-14-dev-wasm32 /usr/lib/llvm-14/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a
     need chromium chromium chromium-browser google-chrome # drives the page
+    need zopfli zopfli                                # packs the page's engine
     command -v node >/dev/null 2>&1 || need npm npm   # brings Debian's Node where there is none
 fi
 

@@ -45,7 +45,7 @@ static enum eco_lang told_in;
 
 static void read_lang(int argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    for (int i = 1; i < argc && argv[i] && strcmp(argv[i], "--") != 0; i++) {
         bool pair = strcmp(argv[i], "--lang") == 0 && i + 1 < argc;
         const char *v = pair                                  ? argv[i + 1]
                         : strncmp(argv[i], "--lang=", 7) == 0 ? argv[i] + 7

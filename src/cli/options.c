@@ -202,9 +202,10 @@ static int take_rest(const struct eco_op *op, const struct eco_param *p, int n, 
 /* "-b": the first option that begins so is the likely one. */
 static int short_option(const struct eco_op *op, const char *arg, struct eco_err *err)
 {
+    size_t n = strlen(arg + 1);
     for (size_t i = 0; i < op->n_params; i++) {
         const char *name = op->params[i].name;
-        if (strncmp(name, arg + 1, strlen(arg + 1)) == 0) {
+        if (strlen(name) >= n && memcmp(name, arg + 1, n) == 0) {
             return eco_err_set(err, ECO_E_USAGE, "",
                                "unknown option '%.40s': options are --long, perhaps '--%s'", arg,
                                name);

@@ -96,7 +96,7 @@ static bool skippable(const struct query *q, size_t i)
 /* "-b 8", "--ctx 4096": a key with the dashes of an option takes what is behind it. */
 static bool is_option(const struct query *q, size_t k)
 {
-    return k > 0 && eco_query_mark(q, k - 1, '-') && !q->item[k].space &&
+    return k > 0 && k < q->n_items && eco_query_mark(q, k - 1, '-') && !q->item[k].space &&
            (q->item[k - 1].space ||
             (k > 1 && eco_query_mark(q, k - 2, '-') && q->item[k - 2].space));
 }

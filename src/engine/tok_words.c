@@ -134,7 +134,7 @@ static size_t letters(const struct text *t, size_t at, unsigned word)
     size_t n, n2;
     unsigned kind = peek(t, at, &c, &n), next = peek(t, at + n, &c2, &n2);
     bool may_lead = c != '\r' && c != '\n' && !(kind & (ECO_UNICODE_LETTER | ECO_UNICODE_NUMBER));
-    return kind & word ? at : may_lead && (next & word) ? at + n : t->len;
+    return (kind & word) ? at : may_lead && (next & word) ? at + n : t->len;
 }
 
 /* (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+| and no_word's */

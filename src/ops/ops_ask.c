@@ -357,9 +357,10 @@ static bool calls_lobster(const char *text)
         size_t n = strlen(names[i]);
         bool starts = strlen(text) >= n && eco_str_ieq(text, n, names[i]);
         unsigned char next = starts ? (unsigned char)text[n] : 0;
-        bool word = next < 0x80 && ((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
-                                    (next >= '0' && next <= '9') || next == '-');
-        if (starts && !word) {
+        bool longer =
+            next < 0x80 && ((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
+                            (next >= '0' && next <= '9') || next == '-');
+        if (starts && !longer) {
             return true;
         }
     }

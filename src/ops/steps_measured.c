@@ -72,7 +72,7 @@ static void add_row(struct session *s, const struct eco_row *r, int *trials)
 bool eco_step_measured(const struct eco_question *q, enum eco_precision p, enum eco_engine engine,
                        struct eco_measured *out)
 {
-    struct session s[MAX_SESSIONS];
+    struct session s[MAX_SESSIONS] = {{0}};
     size_t n = 0;
     double tps = 0, j = 0;
     int n_tps = 0, n_j = 0;

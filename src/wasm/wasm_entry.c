@@ -11,6 +11,7 @@
 #include "ops/args.h"
 #include "ops/doc.h"
 #include "ops/result.h"
+#include "ops/voice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +38,24 @@ int eco_wasm_schema(void);
 int eco_wasm_call(size_t op_len, size_t args_len, int format, double now_unix_ms);
 int eco_wasm_chart(size_t kind_len, size_t args_len, double now_unix_ms);
 
+static enum eco_lang told_in; /* errors of this call, as the command line tells them */
+
 static int failed(const struct eco_err *err)
 {
     struct eco_json_writer w;
+    struct eco_err told = *err;
+    eco_error_tell(told_in, &told);
     eco_buf_clear(&out);
     eco_jw_init(&w, &out, 0);
-    eco_error_json(err, &w);
+    eco_error_json(&told, &w);
     return eco_err_exit_status(err->code);
+}
+
+static void read_lang(const struct eco_json *args)
+{
+    const struct eco_json *lang = eco_json_get(args, "lang");
+    bool zh = lang && lang->type == ECO_JSON_STRING && strcmp(lang->str, "zh") == 0;
+    told_in = zh ? ECO_LANG_ZH : ECO_LANG_EN;
 }
 
 /** Builds the predictor's tables from its pairs; half a megabyte that need not be loaded. */
@@ -230,6 +242,9 @@ static int set_args(const struct eco_op *op, const char *text, size_t len, void 
     }
     int rc = eco_args_init(op, *args, &arena, err);
     rc = rc ? rc : eco_json_reparse(&args_doc, text, len, err);
+    if (rc == 0) {
+        read_lang(args_doc.root);
+    }
     bool native = rc == 0 && take_points(op, args_doc.root);
     rc = rc ? rc : eco_args_set_json(op, *args, &arena, args_doc.root, native, err);
     return rc ? rc : eco_args_finish(op, *args, err);
@@ -241,6 +256,7 @@ EXPORT("call") int eco_wasm_call(size_t op_len, size_t args_len, int format, dou
     struct eco_err err = {0};
     struct eco_ctx ctx = context(now_unix_ms);
     void *args, *result = NULL;
+    told_in = ECO_LANG_EN;
     eco_buf_clear(&out);
     const struct eco_op *op = operation(op_len, &err);
     int rc = op ? set_args(op, in.data + op_len, args_len, &args, &err) : err.code;
@@ -267,7 +283,11 @@ EXPORT("chart") int eco_wasm_chart(size_t kind_len, size_t args_len, double now_
     if (kind_len < sizeof(kind)) {
         memcpy(kind, in.data, kind_len);
     }
+    told_in = ECO_LANG_EN;
     int rc = eco_json_reparse(&args_doc, in.data + kind_len, args_len, &err);
+    if (rc == 0) {
+        read_lang(args_doc.root);
+    }
     rc = rc ? rc : eco_chart_json(&ctx, kind, args_doc.root, &out, &err);
     return rc ? failed(&err) : 0;
 }

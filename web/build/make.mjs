@@ -20,7 +20,15 @@ run('typescript/bin/tsc', ['-p', path.join(web, 'tsconfig.json')]);
 run('vite/bin/vite.js', ['build', '-c', path.join(web, 'vite.config.mjs')], { ECO_WEB_OUT: folder });
 
 // Packed here and unpacked in the page, so that it is as small from a server that packs nothing.
-const engine = gzipSync(fs.readFileSync(wasm), { level: 9 });
+// zopfli's gzip is 3 % smaller than gzip's, which is 2 % smaller than Node's.
+function pack(file) {
+  for (const words of [['zopfli', '-c', '--i5', file], ['gzip', '-9', '-n', '-c', file]]) {
+    const done = spawnSync(words[0], words.slice(1), { maxBuffer: 1 << 26 });
+    if (done.status === 0) return done.stdout;
+  }
+  return gzipSync(fs.readFileSync(file), { level: 9 });
+}
+const engine = pack(wasm);
 engine[9] = 255; // the system field: the same bytes on every machine
 fs.writeFileSync(path.join(folder, 'engine.bin'), engine);
 
