@@ -280,11 +280,14 @@ static size_t mixture_at(struct query *q, size_t first, struct eco_query_model *
 {
     static const char family[] = "mixtral-";
     char text[ECO_QUERY_NAME];
-    const struct query_token *last = &q->token[first + 3];
     size_t n = sizeof family - 1, len;
 
-    if (size_at(q, first) != 4 || q->token[first + 1].space || q->token[first + 2].space ||
-        last->space || goes_on(q, first + 4))
+    if (size_at(q, first) != 4) { /* fewer tokens may be left than a mixture has */
+        return 0;
+    }
+    const struct query_token *last = &q->token[first + 3];
+    if (q->token[first + 1].space || q->token[first + 2].space || last->space ||
+        goes_on(q, first + 4))
         return 0;
     len = (size_t)last->at + last->len - q->token[first].at;
     if (n + len >= sizeof text)

@@ -139,7 +139,7 @@ static void test_too_large(void **state)
     struct eco_err err = {0};
     uint64_t need = 0;
     (void)state;
-    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_DEVICE);
+    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_NO_FIT);
     assert_non_null(strstr(err.message, "3.22 GB are free"));
     assert_non_null(strstr(err.message, "weights"));
     assert_int_equal(eco_engine_need(&o, &need, &err), 0);

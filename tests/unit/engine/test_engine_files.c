@@ -292,7 +292,7 @@ static void test_refusals(void **state)
     struct eco_decoder *e = NULL;
     uint64_t bytes = 0;
     (void)state;
-    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_DEVICE);
+    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_NO_FIT);
     assert_non_null(strstr(err.message, "weights 13.48"));
     assert_non_null(strstr(err.message, "4.00 GB are free"));
     o.precision = ECO_PREC_NF4; /* 7B in NF4 stays within 6 GB */
