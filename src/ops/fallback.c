@@ -132,8 +132,17 @@ static int answer(struct eco_fallback *f, bool beside, struct eco_err *err)
     return rc;
 }
 
-static int prepare(struct eco_ctx *ctx, const struct eco_args_target *target, const char *precision,
-                   double batch, bool beside, struct eco_fallback *out, struct eco_err *err)
+static void fill(struct eco_fallback *f, const struct eco_run_source *sources, size_t n)
+{
+    fill_run(f, sources, n);
+    fill_arm(f, &f->arms[0], true);
+    fill_arm(f, &f->arms[1], false);
+}
+
+int eco_fallback_prepare(struct eco_ctx *ctx, const struct eco_args_target *target,
+                         const char *precision, double batch, enum eco_fallback_use use,
+                         const struct eco_run_source *sources, size_t n_sources,
+                         struct eco_fallback *out, struct eco_err *err)
 {
     struct eco_question *q = &out->question;
     memset(&out->estimate, 0, sizeof(out->estimate));
@@ -150,32 +159,7 @@ static int prepare(struct eco_ctx *ctx, const struct eco_args_target *target, co
     }
     q->batch = batch;
     q->context_tokens = q->prompt_tokens + q->gen_tokens;
-    return answer(out, beside, err);
-}
-
-static void fill(struct eco_fallback *f, const struct eco_run_source *sources, size_t n)
-{
-    fill_run(f, sources, n);
-    fill_arm(f, &f->arms[0], true);
-    fill_arm(f, &f->arms[1], false);
-}
-
-int eco_fallback_prepare(struct eco_ctx *ctx, const struct eco_args_target *target,
-                         const char *precision, double batch, const struct eco_run_source *sources,
-                         size_t n_sources, struct eco_fallback *out, struct eco_err *err)
-{
-    int rc = prepare(ctx, target, precision, batch, false, out, err);
-    if (rc == 0) {
-        fill(out, sources, n_sources);
-    }
-    return rc;
-}
-
-int eco_fallback_beside(struct eco_ctx *ctx, const struct eco_args_target *target,
-                        const char *precision, double batch, const struct eco_run_source *sources,
-                        size_t n_sources, struct eco_fallback *out, struct eco_err *err)
-{
-    int rc = prepare(ctx, target, precision, batch, true, out, err);
+    rc = answer(out, use == ECO_FALLBACK_BESIDE, err);
     if (rc == 0) {
         fill(out, sources, n_sources);
     }

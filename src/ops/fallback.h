@@ -16,13 +16,15 @@ struct eco_fallback {
     struct eco_run run;               /* arms, sources and strings live in the arena */
 };
 
+enum eco_fallback_use {
+    ECO_FALLBACK_INSTEAD, /* of a measurement: what the data set cannot answer is an error */
+    ECO_FALLBACK_BESIDE   /* a run: there it is none, the arms are unavailable */
+};
+
 /** `sources` (borrowed) say why nothing was measured; NULL and 0: nobody looked. */
 int eco_fallback_prepare(struct eco_ctx *ctx, const struct eco_args_target *target,
-                         const char *precision, double batch, const struct eco_run_source *sources,
-                         size_t n_sources, struct eco_fallback *out, struct eco_err *err);
-/** Beside a run: a model or a batch beyond the data set's is no error, the arms are unavailable. */
-int eco_fallback_beside(struct eco_ctx *ctx, const struct eco_args_target *target,
-                        const char *precision, double batch, const struct eco_run_source *sources,
-                        size_t n_sources, struct eco_fallback *out, struct eco_err *err);
+                         const char *precision, double batch, enum eco_fallback_use use,
+                         const struct eco_run_source *sources, size_t n_sources,
+                         struct eco_fallback *out, struct eco_err *err);
 
 #endif

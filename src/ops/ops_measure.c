@@ -259,8 +259,9 @@ static int look_up(struct eco_measure *m, struct eco_err *err)
     for (int i = 1; rc == 0 && i < arms; i++) {
         /* a null run asks the data set nothing; its baseline is known by any quantized arm */
         enum eco_precision other = m->plan.null_run ? ECO_PREC_NF4 : m->plan.arms[i];
-        rc = eco_fallback_beside(m->ctx, &all->args->target, eco_precision_name(other),
-                                 m->plan.batch, all->rows, all->row_count, &f[i], err);
+        rc = eco_fallback_prepare(m->ctx, &all->args->target, eco_precision_name(other),
+                                  m->plan.batch, ECO_FALLBACK_BESIDE, all->rows, all->row_count,
+                                  &f[i], err);
         m->derived[i] = f[i].arms[1];
     }
     if (rc == 0) {

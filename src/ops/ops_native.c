@@ -160,8 +160,8 @@ int eco_run_measure(struct eco_ctx *ctx, const void *args, void *result, struct 
                                       .sysfs = a->sysfs,
                                       .visible_devices = ctx->visible_devices};
     size_t n = eco_power_probe_all(&roots, ctx->arena, s, MAX_SOURCES);
-    rc = eco_fallback_prepare(ctx, &a->target, a->precision, a->batch.n ? a->batch.v[0] : 1, s, n,
-                              f, err);
+    rc = eco_fallback_prepare(ctx, &a->target, a->precision, a->batch.n ? a->batch.v[0] : 1,
+                              ECO_FALLBACK_INSTEAD, s, n, f, err);
     if (rc) {
         return rc;
     }

@@ -145,7 +145,8 @@ static int build(struct eco_ctx *ctx, const struct eco_args_report *a, struct ec
     struct eco_buf text = ECO_BUF_INIT;
     struct eco_args_target target = a->target;
     target.model = target.model ? target.model : a->file; /* the first bare word is a model here */
-    int rc = eco_fallback_prepare(ctx, &target, a->precision, (double)a->batch, NULL, 0, &f, err);
+    int rc = eco_fallback_prepare(ctx, &target, a->precision, (double)a->batch,
+                                  ECO_FALLBACK_INSTEAD, NULL, 0, &f, err);
     rc = rc ? rc : eco_report_build(&f.run, 1, &text, err);
     if (rc) {
         eco_buf_done(&text);
