@@ -291,6 +291,14 @@ static int unknown_verb(const char *verb)
                 say("; see: ", "；参见："));
         return 2;
     }
+    for (const char *c = verb; *c; c++) {
+        if (*c == ' ' || (unsigned char)*c >= 0x80) { /* no command's name has these */
+            fprintf(stderr, "ecocompute: %s\n",
+                    say("that is no command; for a question in words: ecocompute ask \"QUESTION\"",
+                        "这不是命令；用一句话提问：ecocompute ask \"问题\""));
+            return 2;
+        }
+    }
     const char *best = NULL;
     int nearest = eco_args_near(strlen(verb)) + 1;
     for (size_t i = 0; i < eco_ops_count; i++) {
