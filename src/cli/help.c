@@ -162,8 +162,8 @@ void cli_help_all(struct eco_buf *out)
     for (size_t i = 0; i < eco_ops_count; i++) {
         eco_buf_printf(out, "  %-13s %s\n", eco_ops[i].name, eco_ops[i].summary);
     }
-    eco_buf_puts(out,
-                 "  help          this text; help COMMAND, --man, --schema, --completion SHELL\n\n");
+    eco_buf_printf(out, "  %-13s %s\n\n", "help",
+                   "this text; help COMMAND, --man, --schema, --completion SHELL");
     eco_buf_printf(out, "%s\n", exits);
 }
 
