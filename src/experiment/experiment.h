@@ -172,7 +172,8 @@ bool eco_experiment_torn(const struct eco_experiment *x); /* it did cut one off 
 int eco_experiment_run(struct eco_experiment *x, struct eco_generator *w, struct eco_err *err);
 /**
  * Perplexity of each arm on the plan's corpus, after the last window; what was done before is taken
- * from the journal. A workload's failure is the arm's reason and no error.
+ * from the journal. A workload's failure is the arm's reason and no error. When the user stops it
+ * the run is partial.
  */
 int eco_experiment_quality(struct eco_experiment *x, struct eco_generator *w, struct eco_err *err);
 /** Zero of all times of this run, on the monotonic clock. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* false: after this error the workload takes no more calls. */
+/* false: after this error the workload takes no more calls. Interrupted: *q stays undone. */
 static bool ask(struct eco_experiment *x, struct eco_generator *w, int arm,
                 struct eco_journal_quality *q)
 {
@@ -15,6 +15,9 @@ static bool ask(struct eco_experiment *x, struct eco_generator *w, int arm,
         rc = eco_err_set(&why, ECO_E_UNSUPPORTED, "corpus", "this workload has no perplexity");
     }
     rc = rc ? rc : w->class->perplexity(w, x->plan.corpus, ECO_EXP_SEQ_LEN, &got, &why);
+    if (rc == ECO_E_INTERRUPTED) {
+        return false;
+    }
     *q = (struct eco_journal_quality){.done = true,
                                       .arm = arm,
                                       .mean_nll = (double)NAN,
@@ -50,7 +53,7 @@ int eco_experiment_quality(struct eco_experiment *x, struct eco_generator *w, st
 {
     const struct eco_journal_quality *dead = NULL;
     int rc = 0;
-    for (int arm = 0; arm < x->plan.arm_count && rc == 0 && !eco_exp_stop(x); arm++) {
+    for (int arm = 0; arm < x->plan.arm_count && rc == 0; arm++) {
         struct eco_journal_quality *q = &x->quality[arm];
         if (q->done || !x->plan.corpus || (x->plan.null_run && arm > 0)) {
             continue;
@@ -58,9 +61,13 @@ int eco_experiment_quality(struct eco_experiment *x, struct eco_generator *w, st
         if (dead) { /* after an error only close is allowed */
             *q = *dead;
             q->arm = arm;
-        } else {
+        } else if (!eco_exp_stop(x)) {
             eco_exp_show(x, "perplexity", slot_of(x, arm));
             dead = ask(x, w, arm, q) ? NULL : q;
+        }
+        if (!q->done) { /* --resume does the rest */
+            x->partial = true;
+            break;
         }
         rc = x->ports.journal ? eco_journal_append_quality(x->ports.journal, q, err) : 0;
     }

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "engine/cpus.h"
 #include "engine/engine.h"
+#include "engine/tok.h"
 #include "workload/workload.h"
 
 #include <math.h>
@@ -12,11 +13,14 @@
 
 #define TICK_NS 100000000
 #define MAX_PATH 512
+#define MAX_CORPUS ((size_t)256 << 20)
 
 struct builtin {
     struct eco_generator base;
     struct eco_workload_hooks hooks;
     struct eco_decoder *decoder;
+    char model[MAX_PATH];
+    struct eco_engine_options options; /* of what is loaded; its model is the one above */
     int batch, prompt_tokens;
     int *prompt; /* [batch][prompt_tokens] */
     char isa[32];
@@ -59,15 +63,14 @@ static int builtin_load(struct eco_generator *base, const struct eco_workload_ar
                         struct eco_workload_loaded *out, struct eco_err *err)
 {
     struct builtin *b = of(base);
-    char model[MAX_PATH];
-    struct eco_engine_options o = {.model = model,
-                                   .precision = arm->precision,
-                                   .batch = arm->batch,
-                                   .context_tokens = arm->prompt_tokens + arm->gen_tokens,
-                                   .seed = arm->seed};
     unload(b);
-    int rc = model_text(arm->model, model, err);
-    rc = rc ? rc : eco_engine_open(&o, &b->decoder, err);
+    b->options = (struct eco_engine_options){.model = b->model,
+                                             .precision = arm->precision,
+                                             .batch = arm->batch,
+                                             .context_tokens = arm->prompt_tokens + arm->gen_tokens,
+                                             .seed = arm->seed};
+    int rc = model_text(arm->model, b->model, err);
+    rc = rc ? rc : eco_engine_open(&b->options, &b->decoder, err);
     if (rc) {
         return rc;
     }
@@ -190,15 +193,89 @@ static int builtin_unload(struct eco_generator *base, struct eco_err *err)
     return 0;
 }
 
+/* ---- perplexity ------------------------------------------------------------------------------ */
+
+/* The text as this model's token ids. */
+static int corpus_ids(const struct builtin *b, const char *path, struct eco_ids *ids,
+                      struct eco_err *err)
+{
+    struct eco_tokenizer *tok = NULL;
+    struct eco_buf text = ECO_BUF_INIT;
+    int rc = eco_tokenizer_open(b->model, &tok, err);
+    rc = rc ? rc : eco_file_read(path, MAX_CORPUS, &text, err);
+    rc = rc ? rc
+            : eco_tokenizer_encode(tok, eco_buf_str(&text), text.len, ECO_TOK_WITH_ENDS, ids, err);
+    eco_buf_done(&text);
+    eco_tokenizer_free(tok);
+    if (rc == 0 && ids->n < 2) {
+        rc = eco_err_set(err, ECO_E_CONTENT, "corpus", "the text has fewer than two tokens");
+    }
+    return rc;
+}
+
+/* A run's context is prompt and answer; a window of text may need more, and one sequence only. */
+static int make_context(struct builtin *b, int *window, struct eco_err *err)
+{
+    int most = eco_engine_info(b->decoder)->model.max_context;
+    *window = most >= 2 && most < *window ? most : *window;
+    if (b->options.context_tokens >= *window) {
+        return 0;
+    }
+    b->options.context_tokens = *window;
+    b->options.batch = 1;
+    unload(b);
+    return eco_engine_open(&b->options, &b->decoder, err);
+}
+
+/* Window by window, so that Ctrl-C need not wait for the whole text. */
+static int score(struct builtin *b, const struct eco_ids *ids, int window,
+                 struct eco_workload_quality *out, struct eco_err *err)
+{
+    double nll = 0;
+    int rc = 0;
+    *out = (struct eco_workload_quality){.seq_len = window};
+    for (size_t at = 0; rc == 0 && ids->n - at >= 2; at += (size_t)window) {
+        size_t left = ids->n - at, n = left < (size_t)window ? left : (size_t)window;
+        int64_t counted = 0;
+        double ppl = 0;
+        if (b->hooks.stop && b->hooks.stop(b->hooks.ctx)) {
+            return eco_err_set(err, ECO_E_INTERRUPTED, "", "interrupted while judging quality");
+        }
+        rc =
+            eco_engine_perplexity(b->decoder, ids->v + at, (int64_t)n, window, &ppl, &counted, err);
+        nll += log(ppl) * (double)counted;
+        out->tokens += counted;
+        out->windows++;
+        if (b->hooks.tick) {
+            b->hooks.tick(b->hooks.ctx);
+        }
+        if (left <= (size_t)window) {
+            break;
+        }
+    }
+    out->mean_nll = nll / (double)out->tokens;
+    return rc;
+}
+
 static int builtin_perplexity(struct eco_generator *base, const char *path, int seq_len,
                               struct eco_workload_quality *out, struct eco_err *err)
 {
-    (void)base;
-    (void)path;
-    (void)seq_len;
-    (void)out;
-    return eco_err_set(err, ECO_E_UNSUPPORTED, "workload",
-                       "the builtin workload does not measure perplexity yet");
+    struct builtin *b = of(base);
+    struct eco_ids ids = {0};
+    int window = seq_len;
+    if (eco_engine_info(b->decoder)->synthetic) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, "corpus",
+                           "synthetic weights have no tokenizer and no language, so a text has no "
+                           "perplexity");
+    }
+    int rc = corpus_ids(b, path, &ids, err);
+    rc = rc ? rc : make_context(b, &window, err);
+    rc = rc ? rc : score(b, &ids, window, out, err);
+    eco_ids_done(&ids);
+    if (rc && rc != ECO_E_INTERRUPTED && err) { /* this arm's alone: the engine goes on */
+        rc = err->code = ECO_E_UNSUPPORTED;
+    }
+    return rc;
 }
 
 static void builtin_close(struct eco_generator *base)

@@ -29,7 +29,7 @@ struct worker {
     char engine[64];
     int batch; /* of the arm that is loaded */
     bool stop_sent;
-    bool starting; /* nothing is lost by ending it: a wish to stop does */
+    bool endable; /* nothing is lost by ending it: a wish to stop does */
     int64_t next_tick_ns;
     double *intervals; /* of the running window */
     size_t interval_count, interval_room;
@@ -137,7 +137,7 @@ static int tick(struct worker *w, bool may_stop, const char *doing, struct eco_e
         w->stop_sent = true;
         return send_word(w, "stop", doing, err);
     }
-    if (w->starting && h->stop && h->stop(h->ctx)) { /* a load may take an hour, or never end */
+    if (w->endable && h->stop && h->stop(h->ctx)) { /* a load may take an hour, or never end */
         return eco_err_set(err, ECO_E_INTERRUPTED, "", "interrupted: the worker was ended %s",
                            doing);
     }
@@ -280,9 +280,9 @@ static void keep_packages(struct worker *w)
 static int wait_ready(struct worker *w, struct eco_err *err)
 {
     int64_t protocol = 0;
-    w->starting = true;
+    w->endable = true;
     int rc = expect(w, "ready", w->options.ready_s, "before it was ready", err);
-    w->starting = false;
+    w->endable = false;
     rc = rc ? rc : whole(w, "protocol", &protocol, err);
     if (rc == 0 && protocol != ECO_WORKER_PROTOCOL) {
         return eco_err_set(err, ECO_E_CONTENT, "workload",
@@ -315,9 +315,9 @@ static int worker_load(struct eco_generator *base, const struct eco_workload_arm
     eco_jw_kv_i64(&j, "seed", (int64_t)(arm->seed & 0x7fffffff));
     eco_jw_object_end(&j);
     int rc = send_line(w, &line, "when it was asked to load", err);
-    w->starting = true;
+    w->endable = true;
     rc = rc ? rc : expect(w, "loaded", w->options.load_s, "while loading", err);
-    w->starting = false;
+    w->endable = false;
     if (rc) {
         return rc;
     }
@@ -546,7 +546,9 @@ static int worker_perplexity(struct eco_generator *base, const char *path, int s
     eco_jw_kv_i64(&j, "seq_len", seq_len);
     eco_jw_object_end(&j);
     int rc = send_line(w, &line, "when it was asked for perplexity", err);
+    w->endable = true; /* what was measured is kept: a wish to stop ends this, too */
     rc = rc ? rc : expect(w, "perplexity", w->options.load_s, "while judging quality", err);
+    w->endable = false;
     rc = rc ? rc : whole(w, "tokens", &q.tokens, err);
     rc = rc ? rc : whole(w, "windows", &q.windows, err);
     q.mean_nll = rc ? 0 : number_or_nan(w, "mean_nll");

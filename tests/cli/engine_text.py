@@ -12,6 +12,29 @@ import tempfile
 PROMPT = "the energy of the batch"
 
 
+def measured_too(program, tmp, folder, gguf, corpus):
+    """`measure --corpus` judges each arm as `engine perplexity` does."""
+    def measure(model, text, out):
+        r = subprocess.run([program, "measure", model, "--precision", "NF4", "--workload",
+                            "builtin", "--corpus", text, "--quick", "--gen-tokens", "4", "--blocks",
+                            "2", "--sysfs", tmp, "--nvml-library", "none", "--out",
+                            os.path.join(tmp, out)], capture_output=True, text=True, check=False)
+        assert r.returncode == 0, r.stderr
+        with open(os.path.join(tmp, out, "energy.json"), encoding="utf-8") as f:
+            return json.load(f)["quality"]
+
+    r = subprocess.run([program, "engine", "perplexity", gguf, "--corpus", corpus, "--window",
+                        "512", "--precision", "FP16,NF4", "--json"], capture_output=True,
+                       text=True, check=True)
+    base, nf4 = json.loads(r.stdout)["arms"]
+    for model, out in ((folder, "of-folder"), (gguf, "of-gguf")):
+        q = measure(model, corpus, out)
+        assert q["basis"] == "measured" and q["corpus"]["name"] == "long.txt", q
+        assert q["tokens_evaluated"] == nf4["scored_tokens"] and q["windows"] >= 2, q
+        assert abs(q["value"] / nf4["perplexity"] - 1) < 1e-5, (q, nf4)
+        assert abs(q["fp16_value"] / base["perplexity"] - 1) < 1e-5, (q, base)
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--program", required=True)
@@ -75,6 +98,10 @@ def main():
         assert score[0]["scored_tokens"] == score[1]["scored_tokens"] > 300, score
         assert abs(score[0]["perplexity"] / score[1]["perplexity"] - 1) < 1e-5, score
         assert score[1]["perplexity"] == score[2]["perplexity"]
+        long = os.path.join(tmp, "long.txt")
+        with open(long, "w", encoding="utf-8") as f:
+            f.write(text * 3)
+        measured_too(args.program, tmp, folder, gguf, long)
     print("generate, quantize and perplexity agree")
     return 0
 

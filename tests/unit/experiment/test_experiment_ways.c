@@ -228,6 +228,9 @@ static int perplexity(struct eco_generator *w, const char *path, int seq_len,
     if (b->arm == ECO_PREC_NF4 && b->fail_window == -1) {
         return eco_err_set(err, ECO_E_UNSUPPORTED, "corpus", "no likelihoods in NF4");
     }
+    if (b->arm == ECO_PREC_NF4 && b->fail_window == -2) {
+        return eco_err_set(err, ECO_E_INTERRUPTED, "", "interrupted");
+    }
     *out = (struct eco_workload_quality){b->arm == ECO_PREC_NF4 ? 2.1 : 2.0, 1000, 2, seq_len};
     return 0;
 }
@@ -283,6 +286,18 @@ static void test_quality(void **state)
     assert_string_equal(r.arms[1].quality.error, "no likelihoods in NF4");
     assert_true(isnan(r.arms[1].quality.value) && !r.arms[0].quality.error);
     assert_near_rel(r.arms[1].counter_j_per_token, energy, 0);
+    assert_int_equal(unlink(journal), 0);
+    /* Ctrl-C: what is done stays, and --resume asks for the rest */
+    bench_init(&b);
+    b.fail_window = -2;
+    eco_experiment_free(with_quality(&b, false, &arena, &r));
+    assert_true(r.partial && r.arms[0].quality.present && !r.arms[1].quality.present);
+    asked = 0;
+    bench_init(&b);
+    eco_experiment_free(with_quality(&b, true, &arena, &r));
+    assert_int_equal(asked, 1);
+    assert_true(!r.partial && r.arms[0].quality.present);
+    assert_near_rel(r.arms[1].quality.value, exp(2.1), 1e-12);
     assert_int_equal(unlink(journal), 0);
     eco_arena_done(&arena);
 }

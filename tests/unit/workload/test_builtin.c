@@ -43,6 +43,7 @@ static void test_windows(void **state)
     struct eco_generator *w = NULL;
     struct eco_workload_loaded loaded;
     struct eco_workload_result r;
+    struct eco_workload_quality q;
     struct eco_err err = {0};
     (void)state;
     assert_int_equal(eco_workload_open_builtin(&hooks, &w, &err), 0);
@@ -73,7 +74,13 @@ static void test_windows(void **state)
     arm.precision = ECO_PREC_NF4;
     assert_int_equal(w->class->load(w, &arm, &loaded, &err), 0);
     assert_true(loaded.memory_bytes < fp16_bytes);
-    assert_int_equal(w->class->perplexity(w, "x", 8, NULL, &err), ECO_E_UNSUPPORTED);
+    assert_int_equal(w->class->perplexity(w, "x", 8, &q, &err), ECO_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "tokenizer")); /* this folder has none */
+    arm.model = "synthetic:SmolLM2-135M";
+    arm.precision = ECO_PREC_NF4;
+    assert_int_equal(w->class->load(w, &arm, &loaded, &err), 0);
+    assert_int_equal(w->class->perplexity(w, "x", 8, &q, &err), ECO_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "synthetic weights have no tokenizer"));
     eco_workload_close(w);
 }
 
