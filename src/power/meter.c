@@ -16,6 +16,7 @@
 #define MAX_RING ((size_t)1 << 22)
 #define TICK_WAIT_NS ((int64_t)150000000) /* NVML's counters tick every 20 to 100 ms */
 #define TICK_POLL_NS ((int64_t)1000000)
+#define SHORT_NS ((int64_t)10000000) /* a wait that nobody minds: the cheapest kind of sleep */
 #define TAIL_SLACK_NS ((int64_t)200000000)
 #define TAIL_POLL_NS ((int64_t)20000000)
 
@@ -97,6 +98,11 @@ int eco_meter_new(struct eco_power_source *const *sources, size_t n,
     m->period_ns = (int64_t)(1e9 / rate_hz);
     atomic_init(&m->stop, false);
     pthread_mutex_init(&m->lock, NULL);
+    pthread_condattr_t by_clock;
+    pthread_condattr_init(&by_clock);
+    pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&m->wake, &by_clock);
+    pthread_condattr_destroy(&by_clock);
     for (size_t i = 0; i < n; i++) {
         m->sources[i] = sources[i];
         m->tick_s[i] = (double)NAN;
@@ -118,6 +124,7 @@ void eco_meter_free(struct eco_meter *m)
         return;
     }
     eco_meter_stop(m);
+    pthread_cond_destroy(&m->wake);
     pthread_mutex_destroy(&m->lock);
     for (size_t i = 0; i < m->n; i++) {
         pthread_mutex_destroy(&m->io[i]);
@@ -179,22 +186,47 @@ static void account(struct eco_meter *m, int64_t due_ns)
     pthread_mutex_unlock(&m->lock);
 }
 
-void eco_meter_step(struct eco_meter *m)
+static int64_t next_due_ns(struct eco_meter *m)
 {
     if (m->start_ns == 0) {
         m->start_ns = now_ns(m);
     }
-    int64_t due_ns = deadline_ns(m, m->deadlines);
+    return deadline_ns(m, m->deadlines);
+}
+
+void eco_meter_step(struct eco_meter *m)
+{
+    int64_t due_ns = next_due_ns(m);
     m->clock.sleep_until_ns(m->clock.ctx, due_ns);
     account(m, due_ns);
     sample_all(m);
 }
 
+/* Sleeps until due_ns, or until the meter is stopped, which must not wait for a deadline: false. */
+static bool sleep_until(struct eco_meter *m, int64_t due_ns)
+{
+    const struct timespec t = {due_ns / 1000000000, (long)(due_ns % 1000000000)};
+    if (m->o.clock || m->period_ns < SHORT_NS) {
+        m->clock.sleep_until_ns(m->clock.ctx, due_ns);
+        return !atomic_load(&m->stop);
+    }
+    int rc = 0;
+    pthread_mutex_lock(&m->lock);
+    while (rc == 0 && !atomic_load(&m->stop)) {
+        rc = pthread_cond_timedwait(&m->wake, &m->lock, &t);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return !atomic_load(&m->stop);
+}
+
 static void *run(void *arg)
 {
     struct eco_meter *m = arg;
-    while (!atomic_load(&m->stop)) {
-        eco_meter_step(m);
+    int64_t due_ns = next_due_ns(m);
+    while (sleep_until(m, due_ns)) {
+        account(m, due_ns);
+        sample_all(m);
+        due_ns = next_due_ns(m);
     }
     return NULL;
 }
@@ -231,7 +263,10 @@ void eco_meter_stop(struct eco_meter *m)
 {
     if (m && m->running) {
         m->cpu_ns = thread_cpu_ns(m);
+        pthread_mutex_lock(&m->lock);
         atomic_store(&m->stop, true);
+        pthread_cond_signal(&m->wake);
+        pthread_mutex_unlock(&m->lock);
         pthread_join(m->thread, NULL);
         m->running = false;
     }

@@ -43,6 +43,7 @@ struct eco_meter {
     bool running;
     atomic_bool stop;
     pthread_mutex_t io[ECO_METER_MAX_SOURCES]; /* one reader of a source at a time */
+    pthread_cond_t wake;                       /* stop is set */
     pthread_mutex_t lock;                      /* everything below */
     int64_t deadlines;                         /* passed so far */
     int64_t late, missed, written, driver_ns, cpu_ns;

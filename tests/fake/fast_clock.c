@@ -1,11 +1,12 @@
 /*
  * A faster clock for programs that mostly sleep, by LD_PRELOAD: CLOCK_MONOTONIC runs
  * ECO_FAST_CLOCK times (1 to 10) as fast, and sleeps are as much shorter. The processes of a
- * test that have it agree on the time. What waits for events (poll) and the time of day stay as
- * they are.
+ * test that have it agree on the time, and so do waits for a condition with a deadline on that
+ * clock. What waits for events (poll) and the time of day stay as they are.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -82,4 +83,14 @@ int nanosleep(const struct timespec *t, struct timespec *left)
         *left = spec_of(ns_of(left) * factor());
     }
     return rc;
+}
+
+int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t)
+{
+    static int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+    if (!real) {
+        *(void **)&real = dlsym(RTLD_NEXT, "pthread_cond_timedwait");
+    }
+    struct timespec sooner = spec_of((ns_of(t) + factor() - 1) / factor());
+    return real(c, m, &sooner);
 }

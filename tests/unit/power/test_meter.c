@@ -246,6 +246,26 @@ static void test_threads_share_nothing_unlocked(void **state)
     eco_meter_free(m);
 }
 
+/* A meter that samples every minute is stopped at once: `track` must not wait for a deadline. */
+static void test_stop_waits_for_no_deadline(void **state)
+{
+    (void)state;
+    double watts = 1;
+    const struct eco_power_sim sim = {.power_w = flat_power, .ctx = &watts};
+    const struct eco_meter_options o = {.rate_hz = 1.0 / 60, .gain = NAN, .offset_w = NAN};
+    open_empty();
+    struct eco_power_source *s = eco_power_add_sim(set, "a", &sim);
+    struct eco_meter *m;
+    assert_int_equal(eco_meter_new(&s, 1, &o, &m, NULL), 0);
+    int64_t from_ns = eco_clock_mono_ns();
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(eco_meter_start(m, NULL), 0);
+        eco_meter_stop(m);
+    }
+    eco_meter_free(m);
+    assert_true(eco_clock_mono_ns() - from_ns < INT64_C(30000000000));
+}
+
 static void test_limits_are_named(void **state)
 {
     (void)state;
@@ -307,6 +327,7 @@ int main(void)
         TEST(test_missed_deadlines),
         TEST(test_constant_200_w_for_10_s),
         TEST(test_threads_share_nothing_unlocked),
+        TEST(test_stop_waits_for_no_deadline),
         TEST(test_limits_are_named),
         cmocka_unit_test(test_pool),
     };
