@@ -4,7 +4,8 @@
  * measured between the kernels in the same run. A kernel's own instruction bound is what it does on
  * rows that lie in the cache, in CPU time of one thread, which other programs disturb little, times
  * the threads. The bar is 0.85 of the lower of the two.
- * `bench_engine [MODEL]` (TinyLlama's shape).
+ * `bench_engine [WHAT [NAME]]`: WHAT is all, cache, gemv, quantize or model; NAME a format of gemv
+ * (NF4; about a second then), else the model (TinyLlama's shape).
  */
 #define _XOPEN_SOURCE 700
 #include "base/clock.h"
@@ -189,7 +190,7 @@ static void bench_cache(struct fixture *f)
     printf("\n");
 }
 
-static int bench_gemv(enum eco_engine_isa isa, int threads, bool cache_only)
+static int bench_gemv(enum eco_engine_isa isa, int threads, bool cache_only, const char *only)
 {
     struct fixture f = {.threads = threads};
     struct eco_shape s = {.hidden = COLS, .intermediate = COLS, .heads = 1, .head_dim = 2};
@@ -222,11 +223,14 @@ static int bench_gemv(enum eco_engine_isa isa, int threads, bool cache_only)
         printf("gemv %d x %d, %s, %d threads\n", ROWS, COLS,
                eco_engine_isa_name(eco_engine_backend_cpu.isa(f.device)), threads);
         for (int i = 0; i < ECO_FORMAT_Q4_K; i++) {
-            if (i != ECO_FORMAT_NF4_DQ) {
+            bool asked = !only || strcmp(only, eco_engine_format_name((enum eco_format)i)) == 0;
+            if (i != ECO_FORMAT_NF4_DQ && asked) {
                 bench_format(&f, (enum eco_format)i, false);
             }
         }
-        bench_format(&f, ECO_FORMAT_I8, true);
+        if (!only) {
+            bench_format(&f, ECO_FORMAT_I8, true);
+        }
     }
     eco_engine_backend_cpu.close(f.device);
     eco_engine_backend_cpu.close(f.one);
@@ -331,15 +335,16 @@ int main(int argc, char **argv)
         ECO_PREC_INT8_PURE, ECO_PREC_GGUF_Q8_0, ECO_PREC_GGUF_Q4_0};
     const char *what = argc > 1 ? argv[1] : "all";
     const char *model = argc > 2 ? argv[2] : "synthetic:TinyLlama-1.1B-Chat-v1.0";
+    const char *only = argc > 2 && strcmp(what, "gemv") == 0 ? argv[2] : NULL;
     int threads = eco_engine_cpus(), rc = 0;
     bool everything = strcmp(what, "all") == 0;
     if (everything || strcmp(what, "cache") == 0) {
-        rc = bench_gemv(ECO_ENGINE_ISA_AUTO, threads, true);
-        rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AVX2, threads, true);
+        rc = bench_gemv(ECO_ENGINE_ISA_AUTO, threads, true, NULL);
+        rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AVX2, threads, true, NULL);
     }
     if (everything || strcmp(what, "gemv") == 0) {
-        rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AUTO, threads, false);
-        rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AVX2, threads, false);
+        rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AUTO, threads, false, only);
+        rc = rc ? rc : bench_gemv(ECO_ENGINE_ISA_AVX2, threads, false, only);
     }
     if (rc == 0 && (everything || strcmp(what, "quantize") == 0)) {
         rc = bench_quantize();

@@ -343,11 +343,12 @@ FLOAT_ROWS(rows_bf16, ECO_FORMAT_BF16, dequant_16)
 
 /* ---- NF4 by table look-up in registers ------------------------------------------------------- */
 
-/* Weights of the low four bits of each word: two halves of the table, chosen by bit 3. */
-SIMD_INLINE __m256 look_up(__m256i codes, __m256 low, __m256 high)
+/* Weights of nibble k of each word: two halves of the table, chosen by the nibble's bit 3. */
+SIMD_INLINE __m256 look_up(__m256i codes, int k, __m256 low, __m256 high)
 {
-    __m256 a = _mm256_permutevar8x32_ps(low, codes), b = _mm256_permutevar8x32_ps(high, codes);
-    return _mm256_blendv_ps(a, b, _mm256_castsi256_ps(_mm256_slli_epi32(codes, 28)));
+    __m256i at = _mm256_srli_epi32(codes, 4 * k), top = _mm256_slli_epi32(codes, 28 - 4 * k);
+    __m256 a = _mm256_permutevar8x32_ps(low, at), b = _mm256_permutevar8x32_ps(high, at);
+    return _mm256_blendv_ps(a, b, _mm256_castsi256_ps(top));
 }
 
 /* One row by T tokens; activations in the order of prepare_nf4: [group of 64][nibble][word]. */
@@ -365,11 +366,12 @@ SIMD_INLINE void row_nf4(const struct eco_matrix *w, int r, const float *x, int 
     for (size_t b = 0; b < blocks; b++) {
         __m256i codes = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32 * b));
         __m256 s[4][2], scale = _mm256_set1_ps(eco_engine_nf4_absmax(w, first + b));
+        eco_nf4_ahead(w, p + 32 * b, first + b);
         for (int t = 0; t < T; t++) {
             s[t][0] = s[t][1] = _mm256_setzero_ps();
         }
         for (int k = 0; k < 8; k++) {
-            __m256 v = look_up(_mm256_srli_epi32(codes, 4 * k), low, high);
+            __m256 v = look_up(codes, k, low, high);
             for (int t = 0; t < T; t++) {
                 const float *a = x + (size_t)t * cols + 64 * b + 8 * (size_t)k;
                 s[t][k % 2] = _mm256_fmadd_ps(v, _mm256_loadu_ps(a), s[t][k % 2]);
@@ -395,7 +397,7 @@ SIMD static void dequant_nf4(const struct eco_matrix *w, int row, int col, int n
         __m256i codes = _mm256_loadu_si256((const __m256i *)(const void *)p);
         __m256 scale = _mm256_set1_ps(eco_engine_nf4_absmax(w, b));
         for (int k = 0; k < 8; k++) {
-            __m256 v = look_up(_mm256_srli_epi32(codes, 4 * k), low, high);
+            __m256 v = look_up(codes, k, low, high);
             _mm256_storeu_ps(out + i + 8 * k, _mm256_mul_ps(v, scale));
         }
     }
@@ -636,6 +638,9 @@ SIMD_INLINE void group_q(const struct eco_matrix *w, int r, int H, const struct 
         sum[k / T][k % T] = _mm256_setzero_ps();
     }
     for (size_t b = 0; b < blocks; b++) {
+        if (first == 0 && begin == 0) {
+            eco_packed_ahead(g.codes + b * (q8 ? 512 : 256), g.scales + 32 * b, q8);
+        }
         for (int h = 0; h < H; h++) {
             const size_t row = begin + 8 * (size_t)h;
             const uint8_t *p = g.codes + b * (q8 ? 512 : 256) + 4 * row;

@@ -213,6 +213,7 @@ SIMD_INLINE void row_nf4(const struct eco_matrix *w, int r, const float *x, int 
     for (; b + 2 <= blocks; b += 2) {
         __m512i codes = _mm512_loadu_si512(p + 32 * b);
         __m512 s[4][2], scale = two_scales(w, first + b);
+        eco_nf4_ahead(w, p + 32 * b, first + b);
         for (int t = 0; t < T; t++) {
             s[t][0] = s[t][1] = _mm512_setzero_ps();
         }
@@ -414,6 +415,9 @@ SIMD_INLINE void group_q(const struct eco_matrix *w, int r, const struct eco_act
         const uint8_t *p = g.codes + b * (q8 ? 512 : 256);
         const int8_t *q = x->q + ((size_t)first * blocks + b) * ECO_Q_BLOCK;
         __m512i s[8];
+        if (first == 0) {
+            eco_packed_ahead(p, g.scales + 32 * b, q8);
+        }
         for (int t = 0; t < T; t++) {
             s[t] = _mm512_setzero_si512();
         }
