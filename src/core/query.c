@@ -51,6 +51,7 @@ int eco_query_parse(const char *text, size_t len, const struct eco_query_names *
     eco_query_mend(q);
     eco_query_tokenise(q);
     eco_query_itemise(q);
+    eco_query_withdraw(q);
     eco_query_read(q);
     eco_query_volume(q);
     eco_query_precisions(q);

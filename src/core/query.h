@@ -36,22 +36,30 @@ enum query_sense {
     SENSE_PREC,     /* arg: index of the format table */
     SENSE_BITS,     /* unit of a number: bits */
     SENSE_ARCH,     /* arg: enum eco_arch */
-    SENSE_DEVICE,   /* a processor that is no GPU we have classes for */
+    SENSE_DEVICE,   /* a processor that is no GPU we have classes for; arg 1: with a number */
     SENSE_INSTANCE, /* a cloud machine; its card is in `card` */
     SENSE_ENGINE,   /* arg: enum eco_engine */
-    SENSE_BATCH,    /* key of batch; arg 1: a weak word */
+    SENSE_BATCH,    /* key of batch; arg 1: a weak word; 4: "in parallel", of what is counted */
     SENSE_ONE,      /* batch 1 */
     SENSE_CTX,      /* key of context; arg 1: a weak word */
     SENSE_PROMPT,   /* key of prompt tokens */
-    SENSE_GEN,      /* key of generated tokens */
+    SENSE_GEN,      /* key of generated tokens; arg 3: only with "tokens" behind the number */
     SENSE_SIZE,     /* key of the size, "parameters" */
     SENSE_GPU_KEY,  /* "gpu", "card": noise, and a number behind '=' is a card */
     SENSE_PREC_KEY, /* "precision", "quantization" */
     SENSE_LINK,     /* stands between a key and its number */
     SENSE_NOT,      /* negates the next precision; arg 2: a list of them, 1: only one */
     SENSE_WHETHER,  /* A-not-A questions: not a negation */
-    SENSE_FROM,     /* what is left behind */
-    SENSE_TO,       /* what is wanted */
+    SENSE_FROM,     /* what is left behind; arg 2: was before, 3: is replaced by what follows */
+    SENSE_TO,       /* what is wanted; arg bit 1: may stand between a key and its number, 2: what
+                       stands before it is given up */
+    SENSE_GONE,     /* "sold out", "作废": what stands before is given up; arg 2: or behind */
+    SENSE_CORRECT,  /* "I mean": what follows replaces the same kind before it */
+    SENSE_RATHER,   /* makes "than" a refusal */
+    SENSE_INSTEAD,  /* "A100 instead" */
+    SENSE_SO,       /* draws a conclusion */
+    SENSE_THAN,
+    SENSE_ITEM,     /* "streams": what a batch counts */
     SENSE_VERSUS,   /* "vs", "or" */
     SENSE_COUNT,    /* measure word of cards */
     SENSE_REQUESTS, /* units */
@@ -77,7 +85,7 @@ enum query_sense {
     SENSE_LIMIT,      /* under, at most */
     SENSE_CAP,        /* a limit of power, not an observation */
     SENSE_TRAINED,    /* tokens after it were training */
-    SENSE_FALSE_NUM,  /* "issue #", "port": the number behind it is a label */
+    SENSE_FALSE_NUM,  /* "issue #": the number behind it is a label; arg 1: "room", a name too */
     SENSE_OTHER_UNIT, /* a unit nothing takes */
     SENSE_FLAG,       /* arg: 'p' production 'e' eager 'n' nightly 'k' no KV cache */
     SENSE_OP,         /* arg: enum eco_query_op * 16 + weight */
@@ -95,6 +103,7 @@ struct query_word {
 const struct query_word *eco_query_lexicon(size_t i, size_t *n);
 const struct query_word *eco_query_lexicon_formats(size_t *n);
 const struct query_word *eco_query_lexicon_zh(size_t *n);
+const struct query_word *eco_query_lexicon_withdraw(size_t *n);
 
 enum query_item_kind { ITEM_NUM, ITEM_WORD, ITEM_CARD, ITEM_MODEL, ITEM_TEXT, ITEM_MARK };
 
@@ -102,6 +111,10 @@ struct query_item {
     uint8_t kind;
     bool used, space, negative;
     bool letters;                  /* NUM glued to letters before it, TEXT with digits glued */
+    bool given_up;                 /* "the 4090 is too expensive": loses to another of its kind */
+    bool corrects;                 /* NUM that replaces one said before */
+    uint8_t slot;                  /* NUM: 1 + the parameter it was offered for */
+    uint16_t instead;              /* NUM: 1 + the item that it replaces */
     uint16_t first, count;         /* tokens */
     const struct query_word *word; /* WORD; SCALE of a NUM or NULL */
     double value;                  /* NUM, scale not applied unless `scaled` */
@@ -188,6 +201,7 @@ struct query {
     size_t n_precisions;
     double size[QUERY_MAX_SIZES];
     int size_score[QUERY_MAX_SIZES];
+    bool size_given_up[QUERY_MAX_SIZES];
     size_t n_sizes;
     int number_score[ECO_QUERY_NUMBER_COUNT];
     size_t number_item[ECO_QUERY_NUMBER_COUNT];
@@ -219,6 +233,20 @@ const struct query_word *eco_query_longest(const struct query *q, size_t first, 
 bool eco_query_sense(const struct query *q, size_t item, enum query_sense sense);
 bool eco_query_mark(const struct query *q, size_t item, char c);
 void eco_query_item_text(const struct query *q, size_t item, size_t upto, char out[ECO_QUERY_NAME]);
+
+/* query_withdraw.c */
+/** Marks what the text takes back: "7B... sorry, I meant 14B", "5090太贵了，用4090". */
+void eco_query_withdraw(struct query *q);
+/** Is the word at item k ("than", "to") one of "rather a than b", "prefer a to b"? */
+bool eco_query_rather(const struct query *q, size_t k);
+
+/* query_together.c */
+/** "12 requests in parallel", "一次喂4条": is the number at item i a batch? */
+bool eco_query_together(const struct query *q, size_t i);
+/** "4b quant", "8-bit": item i is a width in bits; its unit, or i. */
+size_t eco_query_width_unit(const struct query *q, size_t i);
+/** "per 1k tokens", "每千token": the number is part of a unit. */
+bool eco_query_in_unit(const struct query *q, size_t i);
 
 /* query_names.c */
 size_t eco_query_card(struct query *q, size_t first, struct query_card_at *out);

@@ -8,6 +8,14 @@
 #define CARD_GAP 20   /* a card this much less plain than the best is dropped */
 #define SAME_SIZE 0.15
 
+/* "4090元", "2080年", "3090 dollars"; a "$" may belong to what follows. */
+static bool is_amount(const struct query *q, size_t i)
+{
+    return i < q->n_items &&
+           (eco_query_token_is(q, q->item[i].first, "年") ||
+            (eco_query_sense(q, i, SENSE_MONEY) && q->token[q->item[i].first].kind != QUERY_MARK));
+}
+
 /* How plainly a bare number ("4090") is a card, from what stands before and behind it. */
 static void weigh_bare(struct query *q, struct query_card_at *c)
 {
@@ -16,10 +24,13 @@ static void weigh_bare(struct query *q, struct query_card_at *c)
     bool unit_behind =
         eco_query_sense(q, i + 1, SENSE_TOKENS) || eco_query_sense(q, i + 1, SENSE_TPS) ||
         eco_query_sense(q, i + 1, SENSE_WATT) || eco_query_sense(q, i + 1, SENSE_MS) ||
-        eco_query_sense(q, i + 1, SENSE_REQUESTS) || eco_query_sense(q, i + 1, SENSE_OTHER_UNIT);
+        eco_query_sense(q, i + 1, SENSE_REQUESTS) || eco_query_sense(q, i + 1, SENSE_OTHER_UNIT) ||
+        is_amount(q, i + 1);
     size_t label = i;
 
-    while (label > 0 && (eco_query_mark(q, label - 1, ':') || eco_query_mark(q, label - 1, '-')))
+    while (label > 0 && (eco_query_mark(q, label - 1, ':') || eco_query_mark(q, label - 1, '-') ||
+                         eco_query_mark(q, label - 1, '.') ||
+                         (label < i && q->item[label - 1].kind == ITEM_NUM)))
         label--;
     if (unit_behind || (label > 0 && eco_query_sense(q, label - 1, SENSE_FALSE_NUM)) ||
         (before != NULL && eco_query_sense(q, i - 1, SENSE_MONEY))) {
@@ -29,6 +40,39 @@ static void weigh_bare(struct query *q, struct query_card_at *c)
         bool capitals = t->len >= 2 && q->text[t->at] >= 'A' && q->text[t->at] <= 'Z' &&
                         q->text[t->at + 1] >= 'A' && q->text[t->at + 1] <= 'Z';
         c->score = capitals ? 40 : c->score;
+    }
+}
+
+/* "16 ampere max, a T4": a current, where a card is named besides. */
+static bool amperes(const struct query *q, size_t i)
+{
+    bool current = i > 0 && eco_query_token_is(q, q->item[i].first, "ampere") &&
+                   q->item[i - 1].kind == ITEM_NUM && q->item[i - 1].scale == 0;
+    bool card = false;
+
+    for (size_t k = 0; k < q->n_cards; k++)
+        card |= q->card[k].card.name[0] != '\0' && q->card[k].card.arch != ECO_ARCH_AMPERE;
+    return current && card;
+}
+
+/* "room B200", "invoice A100-22" */
+static bool is_place(const struct query *q, size_t i)
+{
+    return i > 0 && eco_query_sense(q, i - 1, SENSE_FALSE_NUM) && q->item[i - 1].word->arg == 1;
+}
+
+/* Cards given up lose to those that are left. */
+static void drop_given_up(struct query *q)
+{
+    bool left = false;
+
+    for (size_t i = 0; i < q->n_cards; i++)
+        left |= q->card[i].score >= CARD_FLOOR && !q->item[q->card[i].item].given_up;
+    for (size_t i = 0; left && i < q->n_cards; i++) {
+        if (q->item[q->card[i].item].given_up) {
+            q->card[i].score = 0;
+            q->card[i].negated = true;
+        }
     }
 }
 
@@ -43,8 +87,12 @@ static void weigh_cards(struct query *q, int *best)
         c->negated = eco_query_refused(q, c->item);
         if (c->negated)
             c->score = 0;
-        *best = c->score > *best ? c->score : *best;
+        if (amperes(q, c->item) || (q->n_cards > 1 && is_place(q, c->item)))
+            c->score = 5;
     }
+    drop_given_up(q);
+    for (size_t i = 0; i < q->n_cards; i++)
+        *best = q->card[i].score > *best ? q->card[i].score : *best;
 }
 
 static void add_card(struct eco_query *o, const char *name)
@@ -124,6 +172,21 @@ static size_t item_of_model(const struct query *q, size_t m)
     return 0;
 }
 
+/* A size or a model that is not given up. */
+static bool size_left(const struct query *q)
+{
+    for (size_t i = 0; i < q->n_sizes; i++) {
+        if (!q->size_given_up[i])
+            return true;
+    }
+    for (size_t m = 0; m < q->n_models; m++) {
+        size_t at = item_of_model(q, m);
+        if (!q->item[at].given_up && !eco_query_refused(q, at))
+            return true;
+    }
+    return false;
+}
+
 static void choose_models(struct query *q)
 {
     struct eco_query *o = q->out;
@@ -134,7 +197,7 @@ static void choose_models(struct query *q)
         double said = q->model_size[m];
         size_t at = item_of_model(q, m);
 
-        if (eco_query_refused(q, at)) {
+        if (eco_query_refused(q, at) || (q->item[at].given_up && size_left(q))) {
             eco_query_miss(q, at, at, "refused here");
         } else if (model->name[0] != '\0') {
             add_size(q, model->moe || said == 0.0 ? model->params_b : said);
@@ -164,10 +227,14 @@ static void miss_families(struct query *q)
 static void choose_sizes(struct query *q)
 {
     struct eco_query *o = q->out;
+    bool left = size_left(q);
     int best = 0;
 
-    for (size_t i = 0; i < q->n_sizes; i++)
+    for (size_t i = 0; i < q->n_sizes; i++) {
+        if (left && q->size_given_up[i])
+            q->size_score[i] = -1000;
         best = q->size_score[i] > best ? q->size_score[i] : best;
+    }
     for (size_t i = 0; i < q->n_sizes; i++) {
         if (q->size_score[i] >= best - 45)
             add_size(q, q->size[i]);

@@ -192,6 +192,8 @@ static const struct query_word precisions[] = {
     {"prec", SENSE_PREC_KEY, 0, NULL},
     {"dtype", SENSE_PREC_KEY, 0, NULL},
     {"quant", SENSE_PREC_KEY, 1, NULL},
+    {"quantized", SENSE_PREC_KEY, 2, NULL},
+    {"quantised", SENSE_PREC_KEY, 2, NULL},
     {"quantization", SENSE_PREC_KEY, 1, NULL},
     {"quantisation", SENSE_PREC_KEY, 1, NULL},
     {"weights", SENSE_NOISE, 0, NULL},

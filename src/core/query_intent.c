@@ -15,6 +15,10 @@ static void cue_words(const struct query *q, int weight[ECO_QUERY_OP_COUNT])
     for (size_t i = 0; i < q->n_items; i++) {
         if (eco_query_sense(q, i, SENSE_OP))
             weight[q->item[i].word->arg / 16] += q->item[i].word->arg % 16;
+        else if (eco_query_sense(q, i, SENSE_GONE) &&
+                 eco_query_token_is(q, q->item[i].first, "太") &&
+                 eco_query_token_is(q, q->item[i].first + 1, "慢"))
+            weight[ECO_QUERY_DIAGNOSE] += 6;
         else if (eco_query_sense(q, i, SENSE_VERSUS) && q->item[i].word->arg == 0)
             weight[ECO_QUERY_COMPARE] += q->out->n_precisions > 1 ? 2 : 0;
     }

@@ -54,7 +54,8 @@ static bool small_word(const struct query *q, size_t i)
 bool eco_query_refused(const struct query *q, size_t i)
 {
     for (size_t back = 1; back <= 3 && back <= i; back++) {
-        if (eco_query_sense(q, i - back, SENSE_NOT))
+        if (eco_query_sense(q, i - back, SENSE_NOT) ||
+            (eco_query_sense(q, i - back, SENSE_THAN) && eco_query_rather(q, i - back)))
             return true;
         if (!small_word(q, i - back))
             return false;
@@ -94,6 +95,13 @@ static bool unit_follows(const struct query *q, size_t i)
             w->sense == SENSE_USERS || w->sense == SENSE_SIZE);
 }
 
+/* "ctx 4 k," */
+static bool ends(const struct query *q, size_t i, char scale)
+{
+    return scale == 'k' &&
+           (i >= q->n_tokens || eco_query_token_is(q, i, ",") || eco_query_token_is(q, i, ";"));
+}
+
 /* A sense of scale behind a numeral at token `i`: tokens used, or 0. */
 static size_t scale_at(const struct query *q, size_t i, char *scale)
 {
@@ -110,7 +118,8 @@ static size_t scale_at(const struct query *q, size_t i, char *scale)
         char c = eco_query_fold(q->text[q->token[at].at]);
         bool known = c == 'b' || c == 'k' || c == 'm' || c == 't';
         glued = !q->token[at].space && hyphen == 0;
-        if (!known || n > 1 || (!glued && c != 'b' && c != 't' && !unit_follows(q, at + 1)))
+        if (!known || n > 1 ||
+            (!glued && c != 'b' && c != 't' && !unit_follows(q, at + 1) && !ends(q, at + 1, c)))
             return 0;
         if (at + 1 < q->n_tokens && !q->token[at + 1].space &&
             (q->token[at + 1].kind == QUERY_NUM || eco_query_token_is(q, at + 1, "=")))
@@ -202,6 +211,24 @@ static size_t add_card(struct query *q, size_t first)
     return count;
 }
 
+/* "昇腾910B3", "Xeon 8480+": the number of such a processor is no size. Tokens, or 0. */
+static size_t device_number(const struct query *q, size_t first)
+{
+    size_t i = first;
+
+    i += eco_query_token_is(q, i, "-") && !q->token[i].space ? 1 : 0;
+    if (i >= q->n_tokens || q->token[i].kind == QUERY_CJK ||
+        (!eco_query_glued(q, i) && i == first && q->token[i].kind != QUERY_NUM))
+        return 0;
+    if (q->token[i].kind == QUERY_NUM && q->token[i].space && q->token[i].value < 300.0)
+        return 0;
+    if (q->token[i].kind == QUERY_MARK)
+        return 0;
+    for (i++; eco_query_glued(q, i) && q->token[i].kind != QUERY_CJK;)
+        i++;
+    return i - first;
+}
+
 static size_t add_word(struct query *q, size_t first)
 {
     double value = 0.0;
@@ -213,6 +240,8 @@ static size_t add_word(struct query *q, size_t first)
         return add_number(q, first, value, scale, numeral);
     if (w == NULL)
         return add_unknown(q, first);
+    if (w->sense == SENSE_DEVICE && w->arg == 1)
+        phrase += device_number(q, first + phrase);
     add(q, ITEM_WORD, first, phrase);
     q->item[q->n_items - 1].word = w;
     return phrase;

@@ -22,10 +22,19 @@ static enum query_role role_of(const struct query *q, size_t i)
             return ROLE_NOT;
         case SENSE_FROM:
             return ROLE_FROM;
-        case SENSE_TO: /* "rather not use nf4" */
+        case SENSE_THAN:
+            if (eco_query_rather(q, i - back))
+                return ROLE_NOT;
+            break;
+        case SENSE_TO: /* "rather not use nf4", "prefer int8 to nf4" */
+            if (eco_query_token_is(q, it->first, "to") && eco_query_rather(q, i - back))
+                return ROLE_NOT;
             return i > back && eco_query_sense(q, i - back - 1, SENSE_NOT) ? ROLE_NOT : ROLE_TO;
         case SENSE_PREC:
         case SENSE_BITS:
+        case SENSE_GONE:
+        case SENSE_SO:
+        case SENSE_CORRECT:
         case SENSE_WHETHER:
         case SENSE_VERSUS:
             return ROLE_PLAIN;
@@ -96,6 +105,8 @@ static void add(struct query *q, size_t item, enum query_format_id id)
         return;
     q->precision[q->n_precisions] = (struct query_precision_at){
         .format = &eco_query_formats[id], .item = item, .role = carried(q, item, role_of(q, item))};
+    if (q->item[item].given_up && q->precision[q->n_precisions].role != ROLE_NOT)
+        q->precision[q->n_precisions].role = ROLE_FROM;
     q->n_precisions++;
 }
 
@@ -104,7 +115,9 @@ static bool add_bits(struct query *q, size_t i, size_t unit)
 {
     double bits = q->item[i].value;
 
-    q->item[i].used = q->item[unit].used = true;
+    q->item[i].used = true;
+    if (unit < q->n_items && q->item[unit].kind == ITEM_WORD)
+        q->item[unit].used = true;
     if (bits == 4)
         add(q, i, FORMAT_BIT4);
     else if (bits == 8)
@@ -128,18 +141,26 @@ static void add_plain(struct query *q, size_t i)
         q->precision[n].role = ROLE_PLAIN;
 }
 
+/* "Q3 2025" */
+static bool is_quarter(const struct query *q, size_t i)
+{
+    const struct query_token *t = &q->token[q->item[i].first];
+    const struct query_item *next = i + 1 < q->n_items ? &q->item[i + 1] : NULL;
+
+    return eco_query_fold(q->text[t->at]) == 'q' && q->item[i].count == 2 && next != NULL &&
+           next->kind == ITEM_NUM && next->scale == 0 && next->value >= 2015 && next->value < 2050;
+}
+
 static void collect(struct query *q)
 {
     q->n_precisions = 0;
     for (size_t i = 0; i < q->n_items; i++) {
         struct query_item *it = &q->item[i];
-        size_t unit =
-            eco_query_mark(q, i + 1, '-') || eco_query_mark(q, i + 1, '_') ? i + 2 : i + 1;
+        size_t unit = eco_query_width_unit(q, i);
 
-        if (it->kind == ITEM_NUM && !it->used && it->scale == 0 &&
-            eco_query_sense(q, unit, SENSE_BITS))
+        if (unit > i && !it->used)
             add_bits(q, i, unit);
-        else if (eco_query_sense(q, i, SENSE_PREC))
+        else if (eco_query_sense(q, i, SENSE_PREC) && !is_quarter(q, i))
             add(q, i, (enum query_format_id)it->word->arg);
         else if (eco_query_sense(q, i, SENSE_PREC_KEY) && it->word->arg == 1 &&
                  eco_query_refused(q, i))

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* Scores: how plainly the text says it. */
-enum { SAID = 100, BEHIND = 85, SCALE_ONLY = 60, BARE_K = 40, BARE_TOKENS = 30 };
+enum { SAID = 100, BEHIND = 85, SCALE_ONLY = 60, BARE_K = 40, BARE_TOKENS = 30, CORRECTED = 20 };
 
-#define KEY_REACH 4 /* items between a key and its number */
+#define KEY_REACH 6 /* items between a key and its number */
 
 static const struct {
     double lo, hi;
@@ -65,6 +65,8 @@ void eco_query_offer(struct query *q, size_t i, enum eco_query_number n, double 
         miss_beaten(q, q->number_item[n]);
     q->number_score[n] = score;
     q->number_item[n] = i;
+    if (i < q->n_items)
+        q->item[i].slot = (uint8_t)(n + 1);
     q->out->number[n] = v;
     q->out->have |= 1u << n;
 }
@@ -88,7 +90,8 @@ static bool skippable(const struct query *q, size_t i)
         return strchr("-_=:~'\"(`*<>+@", q->text[q->token[it->first].at]) != NULL;
     return it->kind == ITEM_WORD &&
            (it->word->sense == SENSE_LINK || it->word->sense == SENSE_LIMIT ||
-            (it->word->sense == SENSE_TO && it->word->arg == 1) ||
+            it->word->sense == SENSE_FROM || it->word->sense == SENSE_SO ||
+            (it->word->sense == SENSE_TO && (it->word->arg & 1) != 0) ||
             (it->word->sense == SENSE_COUNT && it->word->arg == 1) ||
             it->word->sense == SENSE_TOKENS);
 }
@@ -114,23 +117,74 @@ static bool is_key(const struct query *q, size_t i)
            s == SENSE_SIZE || s == SENSE_PUE || s == SENSE_GPU_KEY;
 }
 
+/* A key that a number behind it needs more than itself for. */
+static bool is_weak(const struct query *q, size_t k, size_t number)
+{
+    int arg = q->item[k].word->arg;
+
+    switch ((enum query_sense)q->item[k].word->sense) {
+    case SENSE_BATCH:
+        return arg == 1 || arg == 4;
+    case SENSE_CTX:
+        return arg == 2; /* 1: "长度" counts only before its number */
+    case SENSE_GEN:
+        return arg == 3 && !eco_query_sense(q, number + 1, SENSE_TOKENS) &&
+               !eco_query_sense(q, number + 1, SENSE_CHARS);
+    case SENSE_PROMPT:
+        return arg == 1;
+    default:
+        return arg >= 1;
+    }
+}
+
+/* A Chinese word that says nothing here: "批大小给8", "上下文缩到1024". */
+static bool small_han(const struct query *q, size_t i)
+{
+    if (q->item[i].kind == ITEM_TEXT && eco_query_sense(q, i + 1, SENSE_FROM))
+        return true; /* "batch went from 4 to 16" */
+    return (q->item[i].kind == ITEM_TEXT || eco_query_sense(q, i, SENSE_NOISE)) &&
+           q->token[q->item[i].first].kind == QUERY_CJK;
+}
+
+/* A number that no unit explains otherwise. */
+static bool is_plain(const struct query *q, size_t i)
+{
+    const struct query_item *next = i + 1 < q->n_items ? &q->item[i + 1] : NULL;
+
+    if (q->item[i].scale == 'b' || q->item[i].scale == 't' || q->item[i].scale == 'm')
+        return false;
+    if (next == NULL || next->kind != ITEM_WORD)
+        return next == NULL || next->kind != ITEM_CARD;
+    switch ((enum query_sense)next->word->sense) {
+    case SENSE_TOKENS:
+    case SENSE_CHARS:
+    case SENSE_ITEM:
+    case SENSE_LINK:
+    case SENSE_LIMIT:
+    case SENSE_NOISE:
+    case SENSE_TO:
+        return true;
+    case SENSE_REQUESTS:
+        return next->word->arg == 0;
+    default:
+        return false;
+    }
+}
+
 /* The unused key before item i, or i itself when there is none; `*strong` with '=' or ':'. */
 static size_t key_before(const struct query *q, size_t i, bool *strong)
 {
+    bool plain = is_plain(q, i);
+
     *strong = q->item[i].letters;
     for (size_t back = 1; back <= KEY_REACH && back <= i; back++) {
         size_t k = i - back;
 
         if (eco_query_mark(q, k, '=') || eco_query_mark(q, k, ':'))
             *strong = true;
-        if (is_key(q, k)) {
-            int arg = q->item[k].word->arg;
-            bool weak = q->item[k].word->sense == SENSE_BATCH ? arg == 1 : arg >= 1;
-            weak &= !is_option(q, k);
-            bool right_only = q->item[k].word->sense == SENSE_CTX && arg == 1;
-            return weak && !*strong && !right_only ? i : k;
-        }
-        if (!skippable(q, k))
+        if (is_key(q, k))
+            return is_weak(q, k, i) && !*strong && !is_option(q, k) ? i : k;
+        if (!skippable(q, k) && !(plain && small_han(q, k)))
             return i;
     }
     return i;
@@ -150,6 +204,8 @@ static size_t key_behind(const struct query *q, size_t i)
                                                                                              : i;
         }
         if (!eco_query_mark(q, k, '-') && !eco_query_sense(q, k, SENSE_TOKENS) &&
+            !(eco_query_sense(q, k, SENSE_COUNT) && q->item[k].word->arg == 1) &&
+            !eco_query_sense(q, k, SENSE_ITEM) &&
             !(eco_query_sense(q, k, SENSE_LINK) &&
               eco_query_token_is(q, q->item[k].first, "of"))) /* "100 tokens of output" */
             return i;
@@ -210,11 +266,14 @@ static void offer_size(struct query *q, size_t i, int score)
         return;
     }
     for (size_t k = 0; k < q->n_sizes; k++) {
-        if (fabs(q->size[k] - b) < 1e-9 * b)
+        if (fabs(q->size[k] - b) < 1e-9 * b) {
+            q->size_given_up[k] &= q->item[i].given_up;
             return;
+        }
     }
     if (q->n_sizes < QUERY_MAX_SIZES) {
         q->size[q->n_sizes] = b;
+        q->size_given_up[q->n_sizes] = q->item[i].given_up;
         q->size_score[q->n_sizes++] = score;
     }
 }
@@ -252,6 +311,8 @@ static bool by_key(struct query *q, size_t i, size_t key, int score)
         offer_count(q, i, ECO_QUERY_CTX, tokens_of(n), score);
     } else if (s == SENSE_PROMPT) {
         offer_count(q, i, ECO_QUERY_PROMPT_TOKENS, tokens_of(n), score);
+        if (q->item[key].word->arg == 5) /* "输入长度8192": the context holds it */
+            eco_query_offer(q, i, ECO_QUERY_CTX, tokens_of(n), BARE_TOKENS);
     } else if (s == SENSE_GEN) {
         offer_count(q, i, ECO_QUERY_GEN_TOKENS, tokens_of(n), score);
     } else if (s == SENSE_PUE) {
@@ -265,13 +326,6 @@ static bool by_key(struct query *q, size_t i, size_t key, int score)
     return true;
 }
 
-/* "8-bit", "four bits", "四比特" are precisions: query_precision.c reads them. */
-static bool is_bits(const struct query *q, size_t i)
-{
-    size_t k = eco_query_mark(q, i + 1, '-') || eco_query_mark(q, i + 1, '_') ? i + 2 : i + 1;
-    return eco_query_sense(q, k, SENSE_BITS) && q->item[i].scale == 0;
-}
-
 /* "2x A100", "four 4090s", "两张 4090": how many cards. */
 static bool card_count(struct query *q, size_t i)
 {
@@ -280,7 +334,7 @@ static bool card_count(struct query *q, size_t i)
     if (q->item[i].scale != 0)
         return false;
     k += eco_query_mark(q, k, '-') || eco_query_mark(q, k, '*') ? 1 : 0;
-    k += eco_query_sense(q, k, SENSE_COUNT) ? 1 : 0;
+    k += eco_query_sense(q, k, SENSE_COUNT) || eco_query_sense(q, k, SENSE_ITEM) ? 1 : 0;
     k += eco_query_sense(q, k, SENSE_NOISE) ? 1 : 0;
     if (k >= q->n_items)
         return false;
@@ -335,6 +389,30 @@ static bool volume_follows(const struct query *q, size_t i)
            (i > 0 && eco_query_sense(q, i - 1, SENSE_MONEY));
 }
 
+/* "vocab 152k", "node 3": a label's number. */
+static bool labelled(const struct query *q, size_t i)
+{
+    while (i > 0 && (eco_query_mark(q, i - 1, ':') || eco_query_mark(q, i - 1, '=') ||
+                     eco_query_sense(q, i - 1, SENSE_LINK)))
+        i--;
+    return i > 0 && eco_query_sense(q, i - 1, SENSE_FALSE_NUM);
+}
+
+/* "batch 8, make that 16": what the number before it was. */
+static bool by_heritage(struct query *q, size_t i)
+{
+    const struct query_item *n = &q->item[i];
+    uint8_t slot = n->instead > 0 ? q->item[n->instead - 1].slot : 0;
+    enum eco_query_number what = slot > 0 ? (enum eco_query_number)(slot - 1) : ECO_QUERY_PARAMS_B;
+
+    if (slot == 0 || eco_query_unit(q, i) > i ||
+        (what != ECO_QUERY_BATCH && what != ECO_QUERY_CTX && what != ECO_QUERY_PROMPT_TOKENS &&
+         what != ECO_QUERY_GEN_TOKENS))
+        return false;
+    offer_count(q, i, what, what == ECO_QUERY_BATCH ? count_of(n) : tokens_of(n), SAID + CORRECTED);
+    return true;
+}
+
 /* "13B", "350M", "130亿", "7e9 params". */
 static bool by_scale(struct query *q, size_t i)
 {
@@ -349,7 +427,7 @@ static bool by_scale(struct query *q, size_t i)
         offer_size(q, i, n->scale == 'm' ? SCALE_ONLY - 10 : SCALE_ONLY);
         return true;
     }
-    if (n->scale == 'k' && !volume_follows(q, i)) {
+    if (n->scale == 'k' && !volume_follows(q, i) && !labelled(q, i)) {
         offer_count(q, i, ECO_QUERY_CTX, tokens_of(n), BARE_K);
         return true;
     }
@@ -359,27 +437,38 @@ static bool by_scale(struct query *q, size_t i)
 static void read_number(struct query *q, size_t i)
 {
     bool strong = false;
+    int more = q->item[i].corrects ? CORRECTED : 0;
     size_t key;
 
-    if (is_bits(q, i))
+    if (eco_query_width_unit(q, i) > i)
         return;
+    if (eco_query_in_unit(q, i)) {
+        q->item[i].used = true;
+        return;
+    }
     if (eco_query_sense(q, i + 1, SENSE_OP) && q->item[i + 1].word->arg / 16 == ECO_QUERY_COMPARE) {
         q->item[i].used = true; /* "all 5 precisions" */
         return;
     }
+    if (eco_query_together(q, i)) {
+        offer_count(q, i, ECO_QUERY_BATCH, count_of(&q->item[i]), SAID - 10 + more);
+        return;
+    }
     key = key_before(q, i, &strong);
     if (key < i && q->item[key].word->sense != SENSE_GPU_KEY) {
-        bool mega = q->item[key].word->sense == SENSE_BATCH &&
+        bool mega = q->item[key].word->sense != SENSE_SIZE &&
                     (q->item[i].scale == 'b' || q->item[i].scale == 't');
-        if (!mega && by_key(q, i, key, strong ? SAID : SAID - 10))
+        if (!mega && by_key(q, i, key, (strong ? SAID : SAID - 10) + more))
             return;
     }
     if (card_memory(q, i) || card_count(q, i))
         return;
     key = key_behind(q, i);
-    if (key > i && q->item[i].scale != 'b' && q->item[i].scale != 't' && by_key(q, i, key, BEHIND))
+    if (key > i && q->item[i].scale != 'b' && q->item[i].scale != 't' &&
+        by_key(q, i, key, BEHIND + more))
         return;
-    by_scale(q, i);
+    if (!by_heritage(q, i))
+        by_scale(q, i);
 }
 
 /* "single stream", "不批处理". */

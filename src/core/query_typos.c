@@ -10,9 +10,9 @@
 #define LONGEST 16
 
 static const char *const targets[] = {
-    "batch",        "context",   "sequence", "parameters", "precision", "quantized",
-    "quantization", "billion",   "million",  "thousand",   "requests",  "tokens",
-    "compare",      "recommend", "optimize", "diagnose",   "cost",      "length"};
+    "batch",    "context",  "sequence", "parameters", "precision",   "quantized",  "quantization",
+    "billion",  "million",  "thousand", "requests",   "tokens",      "compare",    "recommend",
+    "optimize", "diagnose", "cost",     "length",     "concurrency", "concurrent", "parallel"};
 
 /* One slip turns `target` into the n letters at s (folded)? The first letter stands. */
 static bool slipped(const char *s, size_t n, const char *target)

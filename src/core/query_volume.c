@@ -47,8 +47,8 @@ size_t eco_query_unit(const struct query *q, size_t i)
             if (eco_query_sense(q, k, units[u]))
                 return k;
         }
-        if (k >= q->n_items ||
-            (!eco_query_sense(q, k, SENSE_PERIOD) && q->item[k].kind != ITEM_TEXT))
+        if (k >= q->n_items || (!eco_query_sense(q, k, SENSE_PERIOD) &&
+                                !eco_query_sense(q, k, SENSE_ITEM) && q->item[k].kind != ITEM_TEXT))
             break;
     }
     return i;

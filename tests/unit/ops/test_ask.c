@@ -151,6 +151,15 @@ static void test_fresh_questions(void **state)
     assert_true(s.ok * 100 >= s.n * 98);
 }
 
+/* Corrections, measure words, what is given up: judged as above before the parser saw them. */
+static void test_third_questions(void **state)
+{
+    (void)state;
+    struct score s = judge_file("parse_query_third.jsonl");
+    assert_true(s.n >= 551);
+    assert_true(s.ok * 100 >= s.n * 98);
+}
+
 /* A finite number out of range is listed with its bounds, in both languages; never silent. */
 static void test_out_of_range(void **state)
 {
@@ -233,11 +242,9 @@ static void test_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorded_questions),
-        cmocka_unit_test(test_own_questions),
-        cmocka_unit_test(test_fresh_questions),
-        cmocka_unit_test(test_out_of_range),
-        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_recorded_questions), cmocka_unit_test(test_own_questions),
+        cmocka_unit_test(test_fresh_questions),    cmocka_unit_test(test_third_questions),
+        cmocka_unit_test(test_out_of_range),       cmocka_unit_test(test_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
