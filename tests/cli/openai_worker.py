@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -81,6 +82,15 @@ def check_near(what, got, low, high):
         fail("%s: %r, wanted %r to %r" % (what, got, low, high))
 
 
+def within_tries(attempt, tries=5):
+    """What a machine that stands still in the middle spoils is done again: attempt() -> "" or why."""
+    for _ in range(tries):
+        wrong = attempt()
+        if not wrong:
+            return
+    fail("%d times: %s" % (tries, wrong))
+
+
 def one_stream(args):
     """Tokens, times and requests of a server that behaves."""
     with tempfile.NamedTemporaryFile() as log, \
@@ -91,8 +101,11 @@ def one_stream(args):
                            ("server", "fingerprint", "url", "endpoint", "served_model")},
               {"server": "fake-llm/1.0", "fingerprint": "fp-7", "url": server.url + "/v1",
                "endpoint": "completions", "served_model": "tiny"})
+        steps_s = []
         for _ in range(2):
+            begun, told_s = time.monotonic(), 0.0
             seen = h.window()
+            took_s = time.monotonic() - begun
             check("events", [e["event"] for e in seen],
                   ["window_begin"] + ["first_token", "iteration"] * 3 + ["window_end"])
             check("tokens", seen[-1]["tokens"], 96)
@@ -101,10 +114,16 @@ def one_stream(args):
                 if e["event"] == "iteration":
                     check("tokens", e["tokens"], 32)
                     check("intervals", len(e["intervals_s"]), 31)
-                    check_near("ttft", e["ttft_s"], 0.05, 0.5)
-                    mean = sum(e["intervals_s"]) / 31
-                    check_near("tpot", mean, 0.004, 0.1)
-                    check_near("tpot of the stream", e["tpot_s"], mean * 0.999, mean * 1.001)
+                    # the server slept so long at least; a first token seen late shortens the rest
+                    check_near("ttft", e["ttft_s"], 0.05, took_s)
+                    steps = sum(e["intervals_s"])
+                    check_near("a stream", e["ttft_s"] + steps, 0.05 + 31 * 0.004, took_s)
+                    check_near("tpot of the stream", e["tpot_s"], steps / 31 * 0.999,
+                               steps / 31 * 1.001)
+                    told_s += e["ttft_s"] + steps
+                    steps_s.append(steps)
+            check_near("the window's streams", told_s, 0, took_s)
+        check_near("tokens come one by one", max(steps_s), 0.5 * 31 * 0.004, took_s)
         h.send(op="perplexity", path="x", seq_len=8)
         check("perplexity", h.event()["kind"], "unsupported")
         h.send(op="unload")
@@ -182,29 +201,35 @@ def many_streams(args):
         names = [e["event"] for e in h.window(1, 8, op="warmup")]
         if "steady_begin" in names:
             fail("a warm-up has no steady state")
-        start = time.monotonic()
-        seen = h.window(4, 32)
-        whole_s = time.monotonic() - start
-        end = seen[-1]
-        names = [e["event"] for e in seen]
-        check("first tokens", names.count("first_token"), 32)
-        check("rounds", [e["tokens"] for e in seen if e["event"] == "iteration"], [256] * 4)
-        check("tokens", (end["tokens"], end["sequences"]), (1024, 8))
-        first = names.index("steady_begin")
-        check("slots before it", names[:first].count("first_token"), 8)
-        if not names.index("steady_end") > names.index("iteration"):
-            fail("the steady state ended early")
-        check_near("steady tokens", end["steady_tokens"], 500, 1024 - 8)
-        check("steady first tokens", end["steady_first_tokens"], 24)
-        print("8 streams: %d tokens in %.2f s, %d of them in the steady state"
-              % (end["tokens"], whole_s, end["steady_tokens"]))
-        h.send(op="window", iterations=50, tokens=16)
-        h.until("iteration")
-        h.send(op="stop")
-        seen = h.until("window_end")
-        rounds = 1 + sum(e["event"] == "iteration" for e in seen)
-        check_near("rounds after stop", rounds, 2, 4)
-        check("tokens", seen[-1]["tokens"], rounds * 128)
+
+        def rounds():
+            seen = h.window(4, 32)
+            end = seen[-1]
+            names = [e["event"] for e in seen]
+            check("first tokens", names.count("first_token"), 32)
+            check("rounds", [e["tokens"] for e in seen if e["event"] == "iteration"], [256] * 4)
+            check("tokens", (end["tokens"], end["sequences"]), (1024, 8))
+            first = names.index("steady_begin")
+            check("slots before it", names[:first].count("first_token"), 8)
+            if not names.index("steady_end") > names.index("iteration"):
+                return "the steady state ended early"
+            if not 500 <= end["steady_tokens"] <= 1024 - 8 or end["steady_first_tokens"] != 24:
+                return "the steady state: %r" % end
+            print("8 streams: %d tokens, %d of them in the steady state"
+                  % (end["tokens"], end["steady_tokens"]))
+            return ""
+
+        def stopped():
+            h.send(op="window", iterations=50, tokens=16)
+            h.until("iteration")
+            h.send(op="stop")
+            seen = h.until("window_end")
+            n = 1 + sum(e["event"] == "iteration" for e in seen)
+            check("tokens", seen[-1]["tokens"], n * 128)
+            return "" if 2 <= n <= 4 else "%d rounds after a stop in the first" % n
+
+        within_tries(rounds)
+        within_tries(stopped)
         h.send(op="unload")
         check("unload", h.event()["event"], "unloaded")
         h.end()
@@ -225,7 +250,6 @@ def hostile(args):
     window = {
         "429": ("device", "answered 429 (Retry-After: 7) to one of 1 streams: slow down"),
         "500": ("device", "the server answered 500: CUDA out of memory"),
-        "stall": ("device", "has sent nothing for 0."),
         "drop": ("device", "the connection broke after 3 of 32 tokens"),
         "cut": ("device", "the stream broke off after 3 of 32 tokens"),
         "garbage": ("invalid_content", "no event stream: 'Segmentation fault (core dumped)'"),
@@ -243,7 +267,7 @@ def hostile(args):
     }
     with FakeServer("--mode", "model") as server:
         for mode, want in {**load, **window}.items():
-            h = Helper(args, server.url, "--stall-s", "0.6", key=KEY)
+            h = Helper(args, server.url, key=KEY)
             got = h.load(model=mode)
             if mode in window:
                 check(mode, got["event"], "loaded")
@@ -254,6 +278,7 @@ def hostile(args):
                 fail("%s: status %s, %r, wanted %r" % (mode, status, got, want))
             if KEY in err or KEY in h.out:
                 fail(mode + ": the key was written")
+        stalled(args, server)
     with FakeServer("--mode", "limit") as server:
         h = Helper(args, server.url)
         h.load(batch=4)
@@ -266,6 +291,26 @@ def hostile(args):
     if "cannot reach 'http://127.0.0.1:9/v1'" not in got["message"]:
         fail(got["message"])
     h.end()
+
+
+def stalled(args, server):
+    """A server that falls silent for good is given up after --stall-s; one that is slow is not.
+
+    On a machine that stands still everybody is silent: the limit grows until three tokens came.
+    """
+    for limit_s in (0.5, 2, 8, 30):
+        h = Helper(args, server.url, "--stall-s", str(limit_s))
+        got = h.load(model="stall")
+        begun = time.monotonic()
+        if got["event"] == "loaded":
+            got = h.window()[-1]
+        took_s = time.monotonic() - begun
+        check("status", (h.end()[0], got.get("kind")), (1, "device"))
+        said = re.search("has sent nothing for ([0-9.]+) s, after 3 of 32 tokens", got["message"])
+        if said:
+            check_near("a silence", float(said[1]), limit_s * 0.99, took_s * 1.01)
+            return
+    fail("stall: %r" % got)
 
 
 def bad_calls(args):

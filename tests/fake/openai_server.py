@@ -169,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
     def breaks(self, mode):
         """What goes wrong in the middle; true: the stream is over."""
         if mode == "stall":
-            time.sleep(30)
+            time.sleep(3600)  # a daemon's: it ends with the server
         elif mode == "drop":
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True

@@ -195,12 +195,12 @@ static void test_speed(void **state)
     int rounds = 20000;
 
     (void)state;
-    clock_gettime(CLOCK_MONOTONIC, &a);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
     for (int i = 0; i < rounds; i++) {
         eco_dataset_find_gpu("NVIDIA GeForce RTX 4090", 23, &g, NULL);
         eco_dataset_find_model("mistralai/Mistral-7B-Instruct-v0.3", 34, &m, NULL);
     }
-    clock_gettime(CLOCK_MONOTONIC, &b);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
     ns = ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / rounds / 2.0;
     print_message("look-up: %.0f ns\n", ns);
     assert_true(ns < 100000.0);

@@ -44,8 +44,8 @@ static int open_with(const char *command, double event_s, struct eco_generator *
 {
     struct eco_worker_options o = {.command = command,
                                    .log = log_path,
-                                   .ready_s = 20,
-                                   .load_s = 20,
+                                   .ready_s = 50, /* Python starts slowly on a loaded machine */
+                                   .load_s = 50,
                                    .event_s = event_s,
                                    .grace_s = 0.3,
                                    .hooks = {count_tick, stop_now, on_edge, NULL}};
@@ -74,7 +74,9 @@ static void test_a_worker_that_behaves(void **state)
     assert_string_equal(loaded.packages[0].version, "12.4");
     assert_int_equal(w->class->warmup(w, &(struct eco_workload_window){1, 4}, &r, &err), 0);
     assert_int_equal(r.tokens, 4);
+    int64_t began = eco_clock_mono_ns();
     assert_int_equal(w->class->window(w, &window, &r, &err), 0);
+    double took_s = (double)(eco_clock_mono_ns() - began) * 1e-9;
     assert_int_equal(r.iterations, 5);
     assert_int_equal(r.tokens, 80);
     assert_int_equal(r.decode_tokens, 75);
@@ -82,7 +84,7 @@ static void test_a_worker_that_behaves(void **state)
     assert_near(r.ttft_s, 0.004, 1e-12);
     assert_near(r.tpot_mean_s, 0.004, 1e-12);
     assert_near(r.tpot_p99_s, 0.004, 1e-12);
-    assert_true(r.seconds >= 0.32 && r.seconds < 10); /* 80 tokens of 4 ms */
+    assert_true(r.seconds >= 0.32 && r.seconds <= took_s); /* 80 tokens of 4 ms */
     assert_true(ticks >= 2);
     assert_int_equal(w->class->perplexity(w, "text", 512, &q, &err), 0);
     assert_near(q.mean_nll, 2.03, 1e-12);
@@ -272,7 +274,8 @@ static void test_close_ends_the_group(void **state)
     int64_t start = eco_clock_mono_ns();
     assert_int_equal(open_with(FAKE "--mode clings", 5, &w, &err), 0);
     eco_workload_close(w);
-    assert_true(eco_clock_mono_ns() - start < INT64_C(15000000000));
+    /* it would have clung for a minute */
+    assert_true(eco_clock_mono_ns() - start < INT64_C(50000000000));
     snprintf(path, sizeof(path), "%s/child", folder);
     snprintf(command, sizeof(command),
              "sleep 60 & echo $! > %s; echo '{\"event\":\"ready\",\"protocol\":1}'; cat >&2", path);
