@@ -61,6 +61,9 @@ if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sani
   add_test(NAME cli/track_cards COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/track_cards.py
            --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
   set_tests_properties(cli/track_cards PROPERTIES LABELS cli TIMEOUT 120)
+  add_test(NAME cli/threads COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/threads.py
+           --program $<TARGET_FILE:ecocompute>)
+  set_tests_properties(cli/threads PROPERTIES LABELS cli TIMEOUT 120)
   # kill -9 at random moments, twelve runs at once; ECO_KILL_POINTS=50 for the long one
   set(ECO_KILL_POINTS 12 CACHE STRING "moments at which cli/kill_run kills")
   add_test(NAME cli/kill_run COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/kill_run.py

@@ -17,7 +17,7 @@
 struct worker {
     struct eco_pool *pool;
     pthread_t id;
-    int index, cpu; /* cpu -1: not bound */
+    int index;
 };
 
 struct eco_pool {
@@ -44,12 +44,12 @@ static inline void relax(void)
 #endif
 }
 
-static void bind_to(int cpu)
+static void bind_to(pthread_t thread, int cpu)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
-    pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+    pthread_setaffinity_np(thread, sizeof(set), &set);
 }
 
 static void take_items(struct eco_pool *p, int thread)
@@ -90,9 +90,6 @@ static void *worker_main(void *arg)
     struct worker *w = arg;
     struct eco_pool *p = w->pool;
     unsigned seen = 0;
-    if (w->cpu >= 0) {
-        bind_to(w->cpu);
-    }
     for (;;) {
         seen = next_round(p, seen);
         if (atomic_load(&p->quit)) {
@@ -156,16 +153,18 @@ int eco_engine_pool_new(int threads, bool pin, struct eco_pool **out, struct eco
         pthread_getaffinity_np(pthread_self(), sizeof(p->caller_mask), &p->caller_mask);
     }
     for (int i = 1; i < threads; i++) {
-        p->workers[i] =
-            (struct worker){.pool = p, .index = i, .cpu = cpus > 0 ? cpu[i % cpus] : -1};
+        p->workers[i] = (struct worker){.pool = p, .index = i};
         if (pthread_create(&p->workers[i].id, NULL, worker_main, &p->workers[i]) != 0) {
             eco_engine_pool_free(p);
             return eco_err_set(err, ECO_E_NO_MEMORY, "threads", "cannot start thread %d", i + 1);
         }
         p->threads++;
+        if (p->bound) {
+            bind_to(p->workers[i].id, cpu[i % cpus]);
+        }
     }
     if (p->bound) {
-        bind_to(cpu[0]);
+        bind_to(pthread_self(), cpu[0]);
     }
     *out = p;
     return 0;

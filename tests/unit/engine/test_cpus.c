@@ -1,11 +1,13 @@
 /* CPUs by cgroup v1 and v2 trees of our own making; the pool that works on them. */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
+#define _GNU_SOURCE /* sched_getaffinity, mkdtemp */
 #include "base/file.h"
 #include "eco_test.h"
 #include "engine/cpus.h"
 #include "engine/engine.h"
 #include "engine/pool.h"
 
+#include <dirent.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 static char root[256];
@@ -146,21 +148,90 @@ static void test_too_large(void **state)
     assert_true(need > UINT64_C(4000000000) && need < UINT64_C(6000000000)); /* 7B within 6 GB */
 }
 
-/* More threads than CPUs are not made, and a line says so. */
+/* The count of this process's threads; `cpus`: the CPUs that each may use, summed. */
+static int masks(int *cpus)
+{
+    DIR *d = opendir("/proc/self/task");
+    int threads = 0;
+    *cpus = 0;
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e; e = readdir(d)) {
+        cpu_set_t set;
+        if (e->d_name[0] != '.' && sched_getaffinity(atoi(e->d_name), sizeof(set), &set) == 0) {
+            *cpus += CPU_COUNT(&set);
+            threads++;
+        }
+    }
+    closedir(d);
+    return threads;
+}
+
+/* More threads than CPUs are not made, and a line says so; pinned, each has a CPU of its own. */
 static void test_threads_are_cut(void **state)
 {
     struct eco_engine_options o = {.model = "synthetic:SmolLM2-135M",
                                    .precision = ECO_PREC_GGUF_Q4_0,
                                    .threads = 200,
-                                   .context_tokens = 8};
+                                   .context_tokens = 8,
+                                   .pin = true};
     struct eco_decoder *e = NULL;
     struct eco_err err = {0};
+    int list[ECO_ENGINE_MAX_THREADS], sum = 0;
+    int usable = eco_engine_cpu_list(list, ECO_ENGINE_MAX_THREADS), cpus = eco_engine_cpus();
     (void)state;
     assert_int_equal(eco_engine_open(&o, &e, &err), 0);
     const struct eco_engine_info *i = eco_engine_info(e);
-    assert_int_equal(i->threads, eco_engine_cpus());
+    assert_int_equal(i->threads, cpus);
     assert_non_null(strstr(i->warning, "200 threads were asked for"));
+    assert_int_equal(masks(&sum), i->threads);
+    assert_int_equal(sum, i->threads); /* one CPU each */
     eco_engine_close(e);
+    assert_int_equal(eco_engine_cpu_list(list, ECO_ENGINE_MAX_THREADS), usable); /* given back */
+}
+
+struct meeting {
+    cpu_set_t *mask; /* [threads] */
+    atomic_int *there;
+    int threads;
+};
+
+/* An item waits for all others, so that each thread takes one. */
+static void meet(const void *ctx, int begin, int end, int thread)
+{
+    const struct meeting *m = ctx;
+    assert_int_equal(end, begin + 1);
+    sched_getaffinity(0, sizeof(cpu_set_t), &m->mask[thread]);
+    atomic_fetch_add(m->there, 1);
+    while (atomic_load(m->there) < m->threads) {
+        sched_yield();
+    }
+}
+
+/* Thread i on the i-th CPU of the mask, round and round; not pinned, all of the mask. */
+static void test_pins(void **state)
+{
+    enum { THREADS = 3 };
+    int list[ECO_ENGINE_MAX_THREADS], n = eco_engine_cpu_list(list, ECO_ENGINE_MAX_THREADS);
+    cpu_set_t all, mask[THREADS];
+    (void)state;
+    assert_true(n > 0);
+    sched_getaffinity(0, sizeof(all), &all);
+    for (int pin = 0; pin < 2; pin++) {
+        struct eco_pool *pool = NULL;
+        atomic_int there = 0;
+        struct meeting m = {mask, &there, THREADS};
+        assert_int_equal(eco_engine_pool_new(THREADS, pin, &pool, NULL), 0);
+        eco_engine_pool_run(pool, &(struct eco_job){meet, &m, THREADS, 1});
+        for (int i = 0; i < THREADS; i++) {
+            cpu_set_t own;
+            CPU_ZERO(&own);
+            CPU_SET((size_t)list[i % n], &own);
+            assert_true(CPU_EQUAL(&mask[i], pin ? &own : &all));
+        }
+        eco_engine_pool_free(pool);
+        sched_getaffinity(0, sizeof(mask[0]), &mask[0]);
+        assert_true(CPU_EQUAL(&mask[0], &all));
+    }
 }
 
 static void test_this_machine(void **state)
@@ -216,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_load),
         cmocka_unit_test(test_too_large),    cmocka_unit_test(test_threads_are_cut),
         cmocka_unit_test(test_this_machine), cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_pins),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
