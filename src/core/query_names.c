@@ -275,7 +275,8 @@ static enum eco_arch class_at(const struct query *q, size_t i, bool *slip)
     const char *s = q->text + t->at;
 
     *slip = false;
-    if (t->kind != QUERY_WORD || eco_query_glued(q, i + 1))
+    if (t->kind != QUERY_WORD || (eco_query_glued(q, i + 1) && !is_kind(q, i + 1, QUERY_CJK)) ||
+        (i > 0 && eco_query_token_is(q, i - 1, "alan")))
         return ECO_ARCH_UNKNOWN;
     if (eco_query_token_is(q, i, "lovelace"))
         return ECO_ARCH_ADA;

@@ -386,6 +386,7 @@ static bool size_follows(const struct query *q, size_t i)
 static bool volume_follows(const struct query *q, size_t i)
 {
     return eco_query_unit(q, i) > i || eco_query_sense(q, i + 1, SENSE_PERIOD) ||
+           eco_query_sense(q, i + 1, SENSE_MONEY) ||
            (i > 0 && eco_query_sense(q, i - 1, SENSE_MONEY));
 }
 

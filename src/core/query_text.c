@@ -298,14 +298,24 @@ static size_t thousands(const char *s, size_t i, size_t n)
     return end;
 }
 
-/* "50 000": groups behind blanks, the last of zeros, which nobody writes alone. */
+static bool power_of_two(const char *s, size_t at, size_t end)
+{
+    unsigned long v = 0;
+
+    for (; at < end; at++)
+        v = s[at] == ' ' ? v : v * 10 + (unsigned long)(s[at] - '0');
+    return (v & (v - 1)) == 0;
+}
+
+/* "50 000", "32 768": groups behind blanks that nobody writes alone. */
 static size_t spaced_thousands(const char *s, size_t i, size_t n)
 {
     size_t end = i + n;
 
-    while (n <= 3 && s[i] != '0' && s[end] == ' ' && digits(s, end + 1) == 3)
+    while (n <= 3 && s[i] != '0' && s[end] == ' ' && digits(s, end + 1) == 3 && end - i < 12)
         end += 4;
-    return end > i + n && strncmp(s + end - 3, "000", 3) == 0 && s[end] != '.' && s[end] != ','
+    return end > i + n && s[end] != '.' && s[end] != ',' &&
+                   (strncmp(s + end - 3, "000", 3) == 0 || power_of_two(s, i, end))
                ? end
                : i + n;
 }

@@ -160,6 +160,15 @@ static void test_third_questions(void **state)
     assert_true(s.ok * 100 >= s.n * 98);
 }
 
+/* Kept from the parser's authors until it was done; docs/ask.md says how the first reading went. */
+static void test_held_questions(void **state)
+{
+    (void)state;
+    struct score s = judge_file("parse_query_held.jsonl");
+    assert_true(s.n >= 449);
+    assert_true(s.ok * 100 >= s.n * 98);
+}
+
 /* A finite number out of range is listed with its bounds, in both languages; never silent. */
 static void test_out_of_range(void **state)
 {
@@ -242,9 +251,13 @@ static void test_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorded_questions), cmocka_unit_test(test_own_questions),
-        cmocka_unit_test(test_fresh_questions),    cmocka_unit_test(test_third_questions),
-        cmocka_unit_test(test_out_of_range),       cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_recorded_questions),
+        cmocka_unit_test(test_own_questions),
+        cmocka_unit_test(test_fresh_questions),
+        cmocka_unit_test(test_third_questions),
+        cmocka_unit_test(test_held_questions),
+        cmocka_unit_test(test_out_of_range),
+        cmocka_unit_test(test_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
