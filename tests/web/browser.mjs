@@ -28,9 +28,41 @@ export function launch() {
     '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
 }
 
+// Counts the page's own timers under a second and the files it reads, so that a test waits for the page to be
+// at rest and never for a time.
+function watch() {
+  const waiting = new Set(), [set, clear, text] = [window.setTimeout, window.clearTimeout, Blob.prototype.text];
+  let reading = 0;
+  window.setTimeout = (f, ms = 0, ...args) => {
+    if (ms >= 1000) return set(f, ms, ...args);
+    const id = set(() => {
+      waiting.delete(id);
+      f(...args);
+    }, ms);
+    waiting.add(id);
+    return id;
+  };
+  window.clearTimeout = (id) => {
+    waiting.delete(id);
+    clear(id);
+  };
+  Blob.prototype.text = function () {
+    reading++;
+    return text.call(this).finally(() => set(() => reading--, 0));
+  };
+  const frame = () => new Promise((done) => requestAnimationFrame(() => set(done, 0)));
+  window.atRest = async () => {
+    await frame();
+    while (waiting.size || reading) await new Promise((done) => set(done, 10));
+    await frame(); // what follows a change of size
+  };
+}
+export const settle = (page) => page.evaluate(() => window.atRest());
+
 /** A page that remembers what it should not do: other hosts, errors, cookies. */
 export async function open(browser, options = {}) {
   const context = await browser.newContext({ locale: 'en-US', ...options });
+  await context.addInitScript(watch);
   const page = await context.newPage();
   const seen = { outside: [], errors: [] };
   page.on('request', (r) => {
@@ -44,8 +76,17 @@ export async function open(browser, options = {}) {
   return { context, page, seen };
 }
 
+/** Another address of the page without loading it again, as the back button does. */
+export async function visit(page, query) {
+  await page.evaluate((q) => {
+    history.pushState(null, '', q);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, query);
+  await settle(page);
+}
+
 export async function go(page, url) {
   await page.goto(url);
   await page.waitForSelector('html[data-ready]', { timeout: 20_000 });
-  await page.waitForTimeout(120);
+  await settle(page);
 }

@@ -1,13 +1,15 @@
 // The page in Chromium: every tab, both languages, both themes, three widths, links, drops, keys,
 // the single file. Fails on any request to elsewhere, any error in the console, any axe violation.
 //   node page.mjs DIST ENGINE.wasm SOURCE [PROGRAM] [--full]     --full: the whole matrix, real measurements
+// By default each tab has axe once, so that every pair of language, theme and width is met; one browser, and one
+// page where parts need nothing of their own. Nothing waits for a time.
 import fs from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import AxeBuilder from '@axe-core/playwright';
 import { load } from './engine.mjs';
-import { go, launch, open, serve } from './browser.mjs';
-import { more } from './page_more.mjs';
+import { go, launch, open, serve, settle, visit } from './browser.mjs';
+import { more, POINTS_CSV } from './page_more.mjs';
 
 const full = process.argv.includes('--full');
 const [dist, wasm, source, program] = process.argv.slice(2).filter((a) => a !== '--full').map((p) => path.resolve(p));
@@ -15,7 +17,7 @@ const engine = await load(wasm);
 const server = await serve(path.join(dist, 'web'));
 const browser = await launch();
 const TABS = ['tested', 'model', 'optimize', 'diagnose', 'cost', 'audit', 'run', 'data', 'about'];
-const WIDTHS = [360, 768, 1280];
+const WIDTHS = [360, 768, 1280], THEMES = ['light', 'dark'], LANGUAGES = ['en', 'zh'];
 const started = performance.now();
 let passed = 0, failed = 0;
 
@@ -27,9 +29,8 @@ function check(name, holds, detail = '') {
   }
 }
 const ask = (op, args) => JSON.parse(engine.call(op, JSON.stringify(args)).text);
-const settle = (page, ms = 150) => page.waitForTimeout(ms);
 const axe = async (page, name) => {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'], preload: false }).analyze(); // no frames: no page of its own
   check(`axe ${name}`, violations.length === 0, JSON.stringify(violations.map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.target.join(' '))])));
 };
 const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -40,6 +41,13 @@ const tab = async (page, name) => {
 function clean(name, seen) {
   check(`${name}: no request elsewhere`, seen.outside.length === 0, seen.outside.join(' '));
   check(`${name}: no error`, seen.errors.length === 0, seen.errors.join(' | '));
+  seen.outside.length = seen.errors.length = 0;
+}
+// One page for all parts that want this language; each starts it anew by an address.
+const kept = new Map();
+async function desk(locale = 'en-US') {
+  if (!kept.has(locale)) kept.set(locale, await open(browser, { locale, viewport: { width: 1280, height: 900 }, acceptDownloads: true }));
+  return kept.get(locale);
 }
 
 const parts = {
@@ -65,15 +73,16 @@ const parts = {
 
   // the figure on the screen is the engine's
   async numbers() {
-    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    const { page, seen } = await desk();
+    await go(page, server.url);
     for (const [model, gpu, precision] of [['Qwen2.5-7B', 'rtx4090', 'NF4'], ['Llama-3.1-8B-Instruct', 'h100-sxm', 'FP8'], ['TinyLlama-1.1B-Chat-v1.0', 'a800-sxm4-80gb', 'INT8-MIXED']]) {
-      await go(page, `${server.url}?tab=model&model=${model}&gpu=${gpu}&precision=${precision}`);
+      await visit(page, `?tab=model&model=${model}&gpu=${gpu}&precision=${precision}`);
       const want = ask('estimate', { model, gpu, precision });
       const figure = (await page.textContent('.big .figure')).replace(/[^\d.\u2212+]/g, '').replace('\u2212', '-');
       check(`figure of ${model}`, Number(figure) === want.delta_pct, `${figure} and ${want.delta_pct}`);
       check(`verdict of ${model}`, (await page.textContent('.headline h2')) === want.verdict);
       check(`basis of ${model}`, (await page.textContent('.big .tag')) === want.basis);
-      await settle(page, 250);
+      await settle(page);
       check(`anchors of ${model}`, (await page.locator('#anchors tbody tr').count()) === want.anchors.length);
       const row = await page.getAttribute('.headline a.tag', 'href');
       check(`evidence of ${model}`, decodeURIComponent(row).includes(want.anchors[0].row), row);
@@ -85,12 +94,11 @@ const parts = {
     await settle(page);
     check('back', (await page.getAttribute('#tabs [aria-current]', 'id')) === 't-model');
     clean('numbers', seen);
-    await context.close();
   },
 
   // a slider's move until new numbers and a new chart are laid out
   async speed() {
-    const { page, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    const { page, context } = await desk();
     await go(page, `${server.url}?tab=model`);
     await page.focus('#c-params_b');
     const cdp = await context.newCDPSession(page);
@@ -121,35 +129,40 @@ const parts = {
     console.log(`slider move to numbers and chart laid out: median ${sorted[40].toFixed(1)} ms, 95 % within ${sorted[75].toFixed(1)} ms; ${cpu.toFixed(1)} ms of processor a move (n = 80)`);
     check('the numbers followed the slider', times.filter(([, changed]) => changed).length > 60);
     check('slider in time', full ? sorted[40] < 16 : cpu < 48, `${sorted[40]} ms, ${cpu} ms of processor`); // beside other tests only the latter is ours
-    await context.close();
+    await cdp.detach();
   },
 
-  // axe and overflow: by default each tab, theme and width once; --full every combination
+  // Does it fit, is something there, axe: each tab at each width; axe once a tab by default, else in all 108 ways.
   async looks() {
-    let combination = 0;
-    for (const theme of ['light', 'dark']) {
-      for (const width of WIDTHS) {
-        if (!full && (theme === 'dark') !== (width === 360)) continue;
-        const turn = combination++;
-        const { page, seen, context } = await open(browser, { viewport: { width, height: 850 }, colorScheme: theme, reducedMotion: 'reduce' });
-        await go(page, `${server.url}?theme=${theme}&lang=${width === 768 ? 'zh' : 'en'}&code=load_in_8bit%3DTrue%0ABitsAndBytesConfig(load_in_8bit%3DTrue)`);
-        for (const [i, name] of TABS.entries()) {
-          await tab(page, name);
-          check(`${name} ${theme} ${width}: something is there`, (await page.locator('main h2, main table').count()) > 0);
-          check(`${name} ${theme} ${width}: fits the width`, (await overflow(page)) <= 0, `${await overflow(page)} px over`);
-          if (full || i % 3 === turn) await axe(page, `${name} ${theme} ${width}`);
+    const { page, seen } = await desk();
+    await go(page, server.url);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    const code = encodeURIComponent('load_in_8bit=True\nBitsAndBytesConfig(load_in_8bit=True)');
+    for (const [w, width] of [...WIDTHS, 320].entries()) {
+      await page.setViewportSize({ width, height: 850 });
+      for (const [i, name] of TABS.entries()) {
+        const own = i % WIDTHS.length === w;
+        const theme = THEMES[(i + w) % 2], lang = LANGUAGES[(i + (own ? 0 : 1)) % 2];
+        const all = THEMES.flatMap((t) => LANGUAGES.map((l) => [t, l]));
+        for (const [t, l] of full && width !== 320 ? all : [[theme, lang]]) {
+          await visit(page, `?tab=${name}&theme=${t}&lang=${l}&code=${code}`);
+          const which = `${name} ${t} ${l} ${width}`, over = await overflow(page);
+          check(`${which}: something is there`, (await page.locator('main h2, main table').count()) > 0);
+          check(`${which}: fits the width`, over <= 0, `${over} px over`);
+          if (own || (full && width !== 320)) await axe(page, which);
         }
-        const still = await page.evaluate(() => getComputedStyle(document.querySelector('#tabs a')).transitionDuration);
-        check(`${theme} ${width}: still with reduced motion`, still === '0s', still);
-        clean(`looks ${theme} ${width}`, seen);
-        await context.close();
       }
     }
+    const still = await page.evaluate(() => getComputedStyle(document.querySelector('#tabs a')).transitionDuration);
+    check('still with reduced motion', still === '0s', still);
+    await page.emulateMedia({ reducedMotion: null });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    clean('looks', seen);
   },
 
   // Chinese
   async chinese() {
-    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 }, locale: 'zh-CN' });
+    const { page, seen } = await desk('zh-CN');
     await go(page, server.url);
     check('the browser’s language', (await page.getAttribute('html', 'lang')) === 'zh');
     for (const name of TABS) {
@@ -160,11 +173,10 @@ const parts = {
     await settle(page);
     check('switch to English', (await page.getAttribute('html', 'lang')) === 'en' && (await page.textContent('#t-model')) === 'Your model');
     clean('chinese', seen);
-    await context.close();
   },
 
   async asking() {
-    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    const { page, seen } = await desk();
     await go(page, `${server.url}?tab=model`);
     for (const [question, tabName, precision] of [['Is NF4 worth it for Qwen2.5-3B on an RTX 4090?', 'model', 'NF4'], ['批大小32，上下文8k，A100 INT8 13B', 'model', null],
       ['How much will Mistral-7B on A800 cost me for 1 million requests per month?', 'cost', null]]) {
@@ -179,26 +191,27 @@ const parts = {
       }
     }
     clean('asking', seen);
-    await context.close();
   },
 
-  // a link restores every control
+  // One address restores every control of every tab, after a load of its own; then back through the history.
   async links() {
-    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    const { page, seen } = await desk();
     const controls = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll('main input:not([type=file]), main select, main textarea, #switches select')]
       .filter((e) => e.id).map((e) => [e.id, e.type === 'checkbox' || e.type === 'radio' ? e.checked : e.value])));
     const set = {
+      tested: { '#c-prec': 'INT8-MIXED', '#c-excluded': true },
+      data: { '#d-grade': 'D', '#d-find': 'Qwen' },
       model: { '#c-gpu': 't4', '#c-precision': 'INT8-MIXED', '#c-engine': 'vllm', '#c-requests': '5000', '#c-region': 'France', '#c-calibration': 'published', '#c-production': true },
       optimize: { '#c-objective': 'min_latency', '#c-max_vram_gb': '20', '#c-max_latency_ms': '80' },
       diagnose: { '#c-throughput': '40', '#c-power_w': '200', '#c-no_kv_cache': true },
       cost: { '#c-pue': '1.3', '#c-price': '0.2' },
-      data: { '#d-grade': 'D', '#d-find': 'Qwen' },
-      tested: { '#c-prec': 'INT8-MIXED', '#c-excluded': true },
-      audit: { '#c-name': 'requirements.txt' },
-      run: { '#case-none': true },
+      audit: { '#c-name': 'requirements.txt', '#code': 'bitsandbytes==0.45\n' },
+      run: { '#case-none': true, '#points': POINTS_CSV },
     };
+    await go(page, `${server.url}?lang=zh&theme=dark`);
+    const before = {};
     for (const [name, values] of Object.entries(set)) {
-      await go(page, `${server.url}?tab=${name}&lang=zh&theme=dark`);
+      await tab(page, name);
       await page.evaluate(() => document.querySelectorAll('details').forEach((d) => (d.open = true)));
       for (const [id, value] of Object.entries(values)) {
         if (value === true) await page.check(id);
@@ -207,18 +220,29 @@ const parts = {
           await page.fill(id, value);
           await page.locator(id).dispatchEvent('change');
         }
-        await settle(page, 60);
+        await settle(page);
       }
-      await settle(page, 350);
-      const before = await controls();
-      const url = page.url();
-      await go(page, url);
-      const after = await controls();
-      check(`link of ${name}`, JSON.stringify(before) === JSON.stringify(after), JSON.stringify(Object.keys(before).filter((k) => before[k] !== after[k]).map((k) => [k, before[k], after[k]])));
+    }
+    for (const name of Object.keys(set)) {
+      await tab(page, name);
+      before[name] = await controls();
+    }
+    await go(page, page.url());
+    for (const [name, values] of Object.entries(set)) {
+      await tab(page, name);
+      const was = before[name], after = await controls();
+      check(`link of ${name}`, JSON.stringify(was) === JSON.stringify(after), JSON.stringify(Object.keys(was).filter((k) => was[k] !== after[k]).map((k) => [k, was[k], after[k]])));
       for (const [id, value] of Object.entries(values)) check(`link of ${name}: ${id}`, after[id.slice(1)] === value, String(after[id.slice(1)]));
     }
+    await visit(page, '?tab=model&lang=en');
+    for (const precision of ['FP8', 'INT8-PURE']) await page.selectOption('#c-precision', precision);
+    await tab(page, 'cost');
+    for (const [name, precision] of [['model', 'INT8-PURE'], ['model', 'FP8'], ['model', 'NF4']]) {
+      await page.goBack();
+      await settle(page);
+      check(`back: ${precision}`, (await page.getAttribute('#tabs [aria-current]', 'id')) === `t-${name}` && (await page.inputValue('#c-precision')) === precision, page.url());
+    }
     clean('links', seen);
-    await context.close();
   },
 
   // share links of the published site, one of each kind the fixtures know
@@ -229,18 +253,14 @@ const parts = {
       const key = `${c.tag} ${c.want ? 'want' : ''} ${(c.want ?? c.out).count ?? 'no'}`;
       if (!kinds.has(key)) kinds.set(key, c);
     }
-    const { page, seen, context } = await open(browser, { viewport: { width: 820, height: 900 } });
-    await go(page, `${server.url}?tab=run`);
+    const { page, seen } = await desk();
+    await go(page, `${server.url}?tab=run&lang=en`);
     let points = 0, refusals = 0;
     for (const c of kinds.values()) {
       const query = `?${c.in.query.replace(/^\?/, '').replace(/#.*$/, '')}`; // a browser keeps the fragment apart
       const reply = engine.call('report', JSON.stringify({ action: 'overlay', document: query }));
       const want = reply.status === 0 ? JSON.parse(reply.text).points : [];
-      await page.evaluate((query) => {
-        history.pushState(null, '', query);
-        dispatchEvent(new PopStateEvent('popstate'));
-      }, c.in.query.startsWith('?') ? c.in.query : `?${c.in.query}`);
-      await settle(page, 80);
+      await visit(page, c.in.query.startsWith('?') ? c.in.query : `?${c.in.query}`);
       if (!new URLSearchParams(query).getAll('overlay').some((o) => o)) continue; // nothing to overlay
       const tags = await page.locator('.run .hero .tag').allTextContents();
       const alerts = await page.locator('.run .failure').count();
@@ -255,20 +275,15 @@ const parts = {
     check('shared links of both kinds', points > 3 && refusals > 3, `${points} with points, ${refusals} refused`);
     for (const bad of ['?tab=<script>alert(1)</script>', '?tab=model&gpu=%00', '?tab=model&gpu=rtx4900', '?tab=model&precision=NF5', '?tab=model&batch=-1', '?tab=data&row=no-such-row', '?tab=model&batch=1e999',
       `?tab=run&overlay=${'A'.repeat(15000)}`, '?tab=model&surprise=1', '?tab=model&model=__proto__', '?__proto__=1&tab=model']) {
-      await page.evaluate((query) => {
-        history.pushState(null, '', query);
-        dispatchEvent(new PopStateEvent('popstate'));
-      }, bad);
-      await settle(page, 80);
+      await visit(page, bad);
       check(`hostile ${bad.slice(0, 40)}`, (await page.locator('.failure').count()) > 0);
     }
     clean('shared', seen);
-    await context.close();
   },
 
   // a report dropped on the page: the engine's verdict, its point, its messages
   async drops() {
-    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 }, acceptDownloads: true });
+    const { page, seen, context } = await desk();
     await go(page, `${server.url}?tab=model`);
     const drop = async (name, text) => {
       const transfer = await page.evaluateHandle(([n, t]) => {
@@ -279,7 +294,7 @@ const parts = {
       await page.dispatchEvent('body', 'dragenter', { dataTransfer: transfer });
       check(`drop ${name}: the page says it takes it`, await page.evaluate(() => document.body.classList.contains('dropping')));
       await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
-      await settle(page, 250);
+      await settle(page);
     };
     const good = ask('report', { action: 'build', model: 'TinyLlama-1.1B-Chat-v1.0', gpu: 'rtx4090', precision: 'NF4' }).document;
     await drop('energy.json', good);
@@ -307,12 +322,11 @@ const parts = {
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     check('copy as Markdown', copied.includes('|') && copied.includes('NF4'), copied.slice(0, 80));
     clean('drops', seen);
-    await context.close();
   },
 
   // no pointer at all
   async keys() {
-    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+    const { page, seen } = await desk();
     await go(page, `${server.url}?tab=about`);
     await page.keyboard.press('Tab');
     check('keys: skip link first', (await page.evaluate(() => document.activeElement.id)) === 'skip');
@@ -337,13 +351,14 @@ const parts = {
     check('keys: a slider', before !== (await page.textContent('.big .figure')) && (await page.evaluate(() => document.activeElement.id)) === 'c-batch');
     await page.emulateMedia({ media: 'print' });
     check('print: without controls', !(await page.locator('.controls').first().isVisible()) && (await page.locator('.model .chart svg').isVisible()));
+    await page.emulateMedia({ media: null });
     clean('keys', seen);
-    await context.close();
   },
 
   // one file, from disk, with the network off
   async offline() {
-    const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 }, offline: true });
+    const { page, seen, context } = await desk();
+    await context.setOffline(true);
     const file = `file://${path.join(dist, 'ecocompute.html')}`;
     await go(page, file);
     check('file: an answer', /%/.test(await page.textContent('.big .figure')));
@@ -353,18 +368,18 @@ const parts = {
     }
     await tab(page, 'model');
     await page.selectOption('#c-precision', 'INT8-MIXED');
-    await settle(page, 300);
+    await settle(page);
     const [figure, url] = [await page.textContent('.big .figure'), page.url()];
     await go(page, url);
     check('file: a link restores', (await page.textContent('.big .figure')) === figure && (await page.inputValue('#c-precision')) === 'INT8-MIXED', url);
     await go(page, `${file}?tab=run&overlay=eyJtIjoiUXdlbi9Rd2VuMi03QiIsIk4iOjcuMCwiYSI6ImFkYSIsInAiOiJORjQiLCJlIjotNzUuMCwiYiI6Im1lYXN1cmVkIiwiZyI6Ik5WSURJQSBHZUZvcmNlIFJUWCA0MDkwIn0`);
     check('file: a share link', (await page.textContent('.run .figure')).includes('75'));
     clean('file', seen);
-    await context.close();
+    await context.setOffline(false);
   },
 };
 
-Object.assign(parts, more({ browser, server, check, ask, tab, settle, clean, dist, source, program, full }));
+Object.assign(parts, more({ browser, desk, server, check, ask, tab, clean, dist, source, program, full }));
 const only = process.env.ECO_WEB_ONLY?.split(',');
 for (const [name, part] of Object.entries(parts)) {
   if (only && !only.includes(name)) continue;
@@ -373,6 +388,8 @@ for (const [name, part] of Object.entries(parts)) {
     await part();
   } catch (e) {
     check(name, false, e.stack);
+    for (const { context } of kept.values()) await context.close(); // the next part starts clean
+    kept.clear();
   }
   console.log(`${name}: ${((performance.now() - t) / 1000).toFixed(1)} s`);
 }

@@ -5,11 +5,11 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { go, open } from './browser.mjs';
+import { go, open, settle, visit } from './browser.mjs';
 import { ADDRESSES, documents, LINKS, POINTS, TRACES } from './hostile.mjs';
 
 const CHARTED = ['model', 'optimize', 'cost', 'tested', 'run'];
-const POINTS_CSV = 'arch,precision,gpu,params_b,delta_pct\nada,NF4,RTX 4090,1.1,31\nada,NF4,RTX 4090,3,4\nada,NF4,RTX 4090,7,-27\nada,NF4,RTX 4090,14,-38\n';
+export const POINTS_CSV = 'arch,precision,gpu,params_b,delta_pct\nada,NF4,RTX 4090,1.1,31\nada,NF4,RTX 4090,3,4\nada,NF4,RTX 4090,7,-27\nada,NF4,RTX 4090,14,-38\n';
 
 /** A measured session as `ecocompute measure` writes it: three windows of two precisions, and its trace. */
 export function session(sound) {
@@ -29,7 +29,7 @@ export function session(sound) {
   return [['energy.json', report('NF4', [[1, 5, 15], [4, 40, 50]])], ['energy-FP16.json', report('FP16', [[2, 20, 30]])], ['trace.csv', trace]];
 }
 
-export function more({ browser, server, check, ask, tab, settle, clean, dist, source, program, full }) {
+export function more({ browser, desk, server, check, ask, tab, clean, dist, source, program, full }) {
   const drop = async (page, files) => {
     const transfer = await page.evaluateHandle((list) => {
       const d = new DataTransfer();
@@ -37,13 +37,9 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
       return d;
     }, files);
     await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
-    await settle(page, 250);
+    await settle(page);
   };
   const sound = () => ask('report', { action: 'build', model: 'TinyLlama-1.1B-Chat-v1.0', gpu: 'rtx4090', precision: 'NF4' }).document;
-  const visit = (page, query) => page.evaluate((q) => {
-    history.pushState(null, '', q);
-    dispatchEvent(new PopStateEvent('popstate'));
-  }, query);
   // what stands in charts: does it fit, is it large enough, is it inside the picture
   const pictures = (page) => page.evaluate(() => [...document.querySelectorAll('main .chart')].filter((c) => c.offsetParent).map((figure) => {
     const frame = figure.querySelector('.frame'), svg = frame.querySelector('svg');
@@ -69,7 +65,7 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
         await tab(page, name);
         for (const width of full ? [360, 430, 1280, 390] : [360, 1280]) {
           await page.setViewportSize({ width, height: 780 });
-          await settle(page, 120);
+          await settle(page);
           const list = await pictures(page);
           check(`phone ${name} ${width}: charts`, list.length > 0 && list.every((p) => !p.empty), `${list.length}`);
           for (const [i, p] of list.entries()) {
@@ -89,7 +85,7 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
 
     // Chinese inside the charts, on the screen, for a screen reader, and in what is saved
     async chartwords() {
-      const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 }, locale: 'zh-CN', acceptDownloads: true });
+      const { page, seen } = await desk('zh-CN');
       await go(page, `${server.url}?tab=model&lang=zh`);
       await tab(page, 'run');
       await drop(page, session(sound()));
@@ -112,12 +108,11 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
       await page.keyboard.press('Home');
       check('zh: a point is read in Chinese', /实测/.test(await page.textContent('.model .chart .tip')), await page.textContent('.model .chart .tip'));
       clean('chart words', seen);
-      await context.close();
     },
 
     // energy.json with its trace.csv; every point of every chart read by keys, with its basis
     async traces() {
-      const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+      const { page, seen } = await desk();
       await go(page, `${server.url}?tab=model`);
       const files = session(sound());
       await drop(page, files.slice(0, 1));
@@ -156,12 +151,11 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
         }
       }
       clean('traces', seen);
-      await context.close();
     },
 
     // what is seen against what is expected, the other calibration, a fit of own points; all in links
     async diagnosing() {
-      const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+      const { page, seen } = await desk();
       await go(page, `${server.url}?tab=diagnose`);
       check('diagnose: asks what is seen', (await page.locator('.failure').count()) === 0 && (await page.locator('.answer button').count()) === 1);
       await page.click('.answer button');
@@ -191,11 +185,10 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
         check('fit: as the program', JSON.stringify(native.curves) === JSON.stringify(ask('fit', { data: POINTS_CSV }).curves));
       }
       clean('diagnosing', seen);
-      await context.close();
     },
 
     async hostile() {
-      const { page, seen, context } = await open(browser, { viewport: { width: 820, height: 900 } });
+      const { page, seen } = await desk();
       await go(page, `${server.url}?tab=run`);
       let tried = 0;
       const some = (list) => (full ? list : list.filter((_, i) => i % 4 === 0)); // the whole set with --full
@@ -207,12 +200,12 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
       };
       for (const [name, query] of some(LINKS)) {
         await visit(page, query);
-        await settle(page, 30);
+        await settle(page);
         await refused(`link: ${name}`);
       }
       for (const [name, query] of some(ADDRESSES)) {
         await visit(page, query);
-        await settle(page, 30);
+        await settle(page);
         await refused(`address: ${name}`, 'main');
       }
       await visit(page, '?tab=run');
@@ -230,7 +223,7 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
       await page.click('.run button:has-text("Clear")');
       for (const [name, text] of some(POINTS)) {
         await page.fill('#points', text);
-        await settle(page, 250);
+        await settle(page);
         tried++;
         check(`hostile, points: ${name}`, (await page.locator('.run .failure').count()) === 1 && (await page.locator('.run .answer table').count()) === 0);
       }
@@ -244,13 +237,13 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
       check('hostile: all were tried', tried === (full ? 50 : 14), String(tried));
       check('hostile: nothing ran', (await page.evaluate(() => document.querySelectorAll('main script, main img').length)) === 0);
       clean('hostile', seen);
-      await context.close();
     },
 
     // paper and forced colours
     async media() {
-      const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 }, forcedColors: 'active' });
+      const { page, seen } = await desk();
       await go(page, `${server.url}?tab=model`);
+      await page.emulateMedia({ forcedColors: 'active' });
       const ink = await page.evaluate(() => {
         const of = (q, p) => getComputedStyle(document.querySelector(q))[p];
         return { curve: of('.eco-curve', 'stroke'), paper: of('.eco-bg', 'fill'), text: of('.eco-t', 'fill'), band: of('.strip .b95', 'backgroundColor'), page: getComputedStyle(document.documentElement).backgroundColor };
@@ -259,12 +252,12 @@ export function more({ browser, server, check, ask, tab, settle, clean, dist, so
       await page.emulateMedia({ media: 'print', forcedColors: 'none', colorScheme: 'dark' });
       const printed = await page.evaluate(() => ({ paper: getComputedStyle(document.querySelector('.eco-bg')).fill, body: getComputedStyle(document.body).backgroundColor }));
       check('print: on white, whatever the theme', printed.paper === 'rgb(255, 255, 255)', JSON.stringify(printed));
+      await page.emulateMedia({ media: null, forcedColors: null, colorScheme: null });
       clean('media', seen);
-      await context.close();
     },
   };
   if (!program) return parts;
-  return { ...parts, ...served({ browser, check, settle, clean, dist, source, program, full, sound }) };
+  return { ...parts, ...served({ desk, check, clean, dist, source, program, full, sound }) };
 }
 
 const port = () => new Promise((resolve) => {
@@ -274,7 +267,7 @@ const port = () => new Promise((resolve) => {
   });
 });
 
-function served({ browser, check, settle, clean, dist, source, program, full, sound }) {
+function served({ desk, check, clean, dist, source, program, full, sound }) {
   const folder = () => fs.mkdtempSync(path.join(os.tmpdir(), 'eco-web-'));
   const start = async (options) => {
     const at = await port(), url = `http://127.0.0.1:${at}/`;
@@ -298,7 +291,7 @@ function served({ browser, check, settle, clean, dist, source, program, full, so
       const home = folder(), secret = 'a-token-of-the-owner-of-this-store';
       fs.writeFileSync(path.join(home, 'token'), `${secret}\n`, { mode: 0o600 });
       const server = await start(['--store', `sqlite:${home}/reports.db`, '--token-file', path.join(home, 'token')]);
-      const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+      const { page, seen } = await desk();
       const policy = (await fetch(server.url)).headers.get('content-security-policy') ?? '';
       check('gallery: the server’s policy', /default-src 'none'/.test(policy) && /connect-src 'self'/.test(policy) && !/script-src[^;]*unsafe-inline/.test(policy), policy);
       await go(page, `${server.url}?tab=run&lang=en`);
@@ -350,21 +343,20 @@ function served({ browser, check, settle, clean, dist, source, program, full, so
       await bare.stop();
       seen.errors = seen.errors.filter((e) => !/^Failed to load resource: (net::ERR_FAILED|.*status of 50[13])/.test(e)); // those we made
       clean('gallery', seen);
-      await context.close();
       fs.rmSync(home, { recursive: true });
     },
 
     // every command that the page names for running it yourself, in its order, in a shell
     async commands() {
-      const { page, seen, context } = await open(browser, { viewport: { width: 1280, height: 900 } });
+      const { page, seen } = await desk();
       const home = folder();
       fs.writeFileSync(path.join(home, 'your-benchmark.sh'), '#!/bin/sh\nsleep 0.2\n', { mode: 0o755 });
       const env = { ...process.env, PATH: `${path.dirname(program)}:${process.env.PATH}`, ECO_LANG: 'en' };
       const sh = (line, cwd = home) => spawnSync('sh', ['-c', line], { cwd, env, encoding: 'utf8', timeout: 240_000 });
       const done = new Set();
+      await go(page, `file://${path.join(dist, 'ecocompute.html')}?tab=run&lang=en`);
       for (const which of ['nvidia', 'server', 'other', 'none']) {
-        await page.goto(`file://${path.join(dist, 'ecocompute.html')}?tab=run&case=${which}`);
-        await page.waitForSelector('.commands code');
+        await visit(page, `?tab=run&case=${which}`);
         for (const line of await page.locator('.commands code').allTextContents()) {
           if (done.has(line)) continue;
           done.add(line);
@@ -388,7 +380,7 @@ function served({ browser, check, settle, clean, dist, source, program, full, so
       check('command runs: no GPU', answered.status === 0 && fs.existsSync(path.join(home, 'ecocompute-out/energy.json')), answered.stderr);
       const report = fs.readFileSync(path.join(home, 'ecocompute-out/energy.json'), 'utf8');
       await page.fill('#report', report);
-      await settle(page, 400);
+      await settle(page);
       check('commands: the page takes what they write', (await page.locator('.run .good').count()) > 0 && (await page.locator('.run .failure').count()) === 0);
       if (full) {
         const builtin = [...done].find((l) => l.includes('synthetic:')).replace('ecocompute-out', 'measured');
@@ -402,12 +394,11 @@ function served({ browser, check, settle, clean, dist, source, program, full, so
           return d;
         }, ['energy.json', 'trace.csv'].map((n) => [n, text(n)]));
         await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
-        await settle(page, 400);
+        await settle(page);
         const windows = JSON.parse(text('energy.json')).phases.filter((p) => p.name === 'window').length;
         check('commands: its power, windows shaded', windows > 0 && (await page.locator('.run .eco-shade').count()) === windows, String(windows));
       }
       clean('commands', seen);
-      await context.close();
       fs.rmSync(home, { recursive: true });
     },
   };
