@@ -87,6 +87,15 @@ const parts = {
       const row = await page.getAttribute('.headline a.tag', 'href');
       check(`evidence of ${model}`, decodeURIComponent(row).includes(want.anchors[0].row), row);
     }
+    const [estimate, room] = [ask('estimate', { model: 'Llama-3.1-70B-Instruct', gpu: 'rtx4090', precision: 'FP8' }), '.facts > div:has(.bad) .value'];
+    await visit(page, '?tab=model&model=Llama-3.1-70B-Instruct&gpu=rtx4090&precision=FP8');
+    check('memory: of what a run may fill', (await page.textContent(room)).startsWith(`${estimate.memory.total_gb} / ${estimate.memory.limit_gb} `), await page.textContent(room));
+    check('crossover: on which side', (await page.textContent('.facts .value')).startsWith('below '), await page.textContent('.facts .value'));
+    check('sliders: the model’s own size, its own context', (await page.textContent('.f-params_b output')) === '70.6B' && (await page.textContent('.f-ctx output')) === String(estimate.input.ctx));
+    await visit(page, '?tab=cost&region=Norway');
+    const bill = ask('cost', { model: 'Qwen2.5-7B', gpu: 'rtx4090', precision: 'NF4', region: 'Norway' }).bill;
+    check('cost without a tariff: in kWh', bill.month.usd === null && (await page.textContent('.cost .figure')).startsWith(String(bill.month.kwh)) && (await page.locator('.cost .chart .point').count()) === 3, await page.textContent('.cost .figure'));
+    await visit(page, '?tab=model');
     await page.click('.headline a.tag');
     await settle(page);
     check('a tag leads to its row', await page.locator('.card h2').isVisible());
@@ -160,6 +169,21 @@ const parts = {
     clean('looks', seen);
   },
 
+  // every word of the page has its Chinese, every word asked for is there, none is left over
+  async words() {
+    const folder = path.join(source, 'web/src'), read = (f) => fs.readFileSync(path.join(folder, f), 'utf8');
+    const code = fs.readdirSync(folder, { recursive: true }).filter((f) => f.endsWith('.ts') && f !== 'i18n.ts').map(read).join('\n');
+    const list = [...read('i18n.ts').matchAll(/^ {2}(?:'([^']+)'|(\w+)): \['((?:[^'\\]|\\.)*)', '((?:[^'\\]|\\.)*)'\],$/gm)].map((m) => ({ key: m[1] ?? m[2], zh: m[4] }));
+    const same = ['p.pue', 'u.tokens', 'save.svg', 'save.png', 'stop'];
+    const without = list.filter((w) => !same.includes(w.key) && !/[\u4e00-\u9fff]/.test(w.zh)).map((w) => w.key);
+    check('words: all in Chinese', list.length > 200 && without.length === 0, `${list.length} words, ${without}`);
+    const known = new Set(list.map((w) => w.key));
+    const missing = [...code.matchAll(/\bt\('([^']+)'\)/g)].map((m) => m[1]).filter((k) => !known.has(k));
+    check('words: all that are asked for', missing.length === 0, String(missing));
+    const idle = [...known].filter((k) => !code.includes(`'${k}'`) && !/^(p|o|b|s|u|c|tab)\./.test(k));
+    check('words: none left over', idle.length === 0, String(idle));
+  },
+
   // Chinese
   async chinese() {
     const { page, seen } = await desk('zh-CN');
@@ -168,6 +192,10 @@ const parts = {
     for (const name of TABS) {
       await tab(page, name);
       check(`${name} in Chinese`, /[\u4e00-\u9fff]{2}/.test(await page.textContent('main')));
+      const english = await page.evaluate(() => [...document.querySelectorAll('main :is(h2, h3, th, dt, label, summary, legend, button, .tag)')].map((e) => e.textContent.trim())
+        .filter((text) => /[A-Za-z]{2}/.test(text) && !/[\u4e00-\u9fff]/.test(text)));
+      const names = /^(PUE|GB|SVG|PNG|SARIF|ID|DOI|SHA-256|token\S*|[A-Z]+\d*(-\w+)*|[\d.]+B)$/;
+      check(`${name}: no English word of the page`, english.every((text) => names.test(text)), String(english.filter((text) => !names.test(text))));
     }
     await page.selectOption('#s-lang', 'en');
     await settle(page);
@@ -349,6 +377,30 @@ const parts = {
     for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
     await settle(page);
     check('keys: a slider', before !== (await page.textContent('.big .figure')) && (await page.evaluate(() => document.activeElement.id)) === 'c-batch');
+    // every stop of the Tab key shows where it is, on every tab with --full
+    for (const name of full ? TABS : ['diagnose']) {
+      await visit(page, `?tab=${name}&throughput=9.5&code=load_in_8bit%3DTrue`);
+      await page.evaluate(() => {
+        document.body.tabIndex = -1; // from the start, wherever the focus was
+        document.body.focus();
+      });
+      let stops = 0;
+      const lost = [];
+      for (let at = ''; stops < 150 && at !== null; stops++) {
+        await page.keyboard.press('Tab');
+        at = await page.evaluate(() => {
+          const e = document.activeElement, b = e.getBoundingClientRect(), s = getComputedStyle(e);
+          if (e === document.body || (e.id === 'skip' && window.begun)) return null;
+          window.begun = true;
+          const seen = b.bottom > 0 && b.top < innerHeight && b.right > 0 && b.left < innerWidth && b.width > 1;
+          return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 1 && seen ? '' : `${e.tagName} ${e.id} ${e.className}`;
+        });
+        if (at) lost.push(at);
+      }
+      await page.evaluate(() => { window.begun = false; });
+      check(`keys: ${name}, every stop is seen`, lost.length === 0 && stops > 12, `${stops} stops, ${lost}`);
+    }
+    await visit(page, '?tab=model');
     await page.emulateMedia({ media: 'print' });
     check('print: without controls', !(await page.locator('.controls').first().isVisible()) && (await page.locator('.model .chart svg').isVisible()));
     await page.emulateMedia({ media: null });

@@ -101,8 +101,8 @@ export class Chart {
     else this.frame.replaceChildren((this.svg = fresh));
     this.frame.setAttribute('aria-label', `${t('chart.word')}: ${title} (${t('chart.keys')})`);
     if (!this.tools.hasChildNodes()) {
+      this.tip.dataset.hint = t('chart.keys');
       append(this.tools, [
-        h('span', { class: 'quiet' }, t('chart.keys')),
         h('button', { type: 'button', onclick: () => save(`${this.name}.svg`, new Blob([this.whole()], { type: 'image/svg+xml' })) }, t('save.svg')),
         h('button', { type: 'button', onclick: () => png(this.whole(), this.name) }, t('save.png')),
       ]);
@@ -133,6 +133,7 @@ export class Chart {
     this.asked = null;
     this.marks = [];
     this.tools.replaceChildren();
+    delete this.tip.dataset.hint;
     this.frame.replaceChildren(h('p', { class: 'quiet' }, why.message));
   }
 

@@ -56,7 +56,7 @@ function labelled(key: string, row: Row | undefined, control: HTMLElement, extra
   const id = `c-${key}`;
   control.id = id;
   const u = row?.['x-unit'];
-  return h('div', { class: 'field', title: row && help(row) },
+  return h('div', { class: `field f-${key}`, title: row && help(row) },
     h('label', { for: id }, tr('p.', key), u && u !== 'sequences' && u !== key ? h('span', { class: 'unit' }, ' ', tr('u.', u)) : null),
     control, extra);
 }
@@ -128,6 +128,28 @@ export function field(op: string, key: string): HTMLElement {
   return labelled(key, row, input);
 }
 
+// What the engine takes where the reader said nothing, so that no slider contradicts the answer.
+interface Taken {
+  params_b: number;
+  params_total_b: number | null;
+  ctx: number;
+}
+const takenFor = new Map<string, Taken | null>();
+function taken(): Taken | null {
+  const args = { ...argsFor('estimate', ['model', 'params_b', 'prompt_tokens', 'gen_tokens']), gpu: DEFAULTS.gpu, precision: DEFAULTS.precision };
+  const key = JSON.stringify(args);
+  if (!takenFor.has(key)) {
+    const reply = ask<{ input: Taken }>('estimate', args);
+    takenFor.set(key, 'result' in reply ? reply.result.input : null);
+  }
+  return takenFor.get(key)!;
+}
+function standing(key: string): number | undefined {
+  if (key === 'ctx') return taken()?.ctx;
+  const size = key === 'params_b' ? taken() : null;
+  return size ? Number((size.params_total_b ?? size.params_b).toPrecision(3)) : undefined;
+}
+
 /** A slider on a logarithmic scale with its number beside it. */
 export function slider(op: string, key: string, lo: number, hi: number, whole: boolean, initial: number): HTMLElement {
   const row = operation(op).parameters.properties[key]!;
@@ -137,7 +159,7 @@ export function slider(op: string, key: string, lo: number, hi: number, whole: b
     const v = lo * (hi / lo) ** (i / steps);
     return whole ? Math.round(v) : Number(v.toPrecision(v < 10 ? 2 : 3));
   };
-  const now = Number(get()[key] ?? initial);
+  const now = Number(get()[key] ?? standing(key) ?? initial);
   const value = Number.isFinite(now) && now > 0 ? now : initial;
   const show = (v: number): string => (key === 'params_b' ? `${v}B` : String(v));
   const out = h('output', {}, show(value));

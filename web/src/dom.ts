@@ -68,12 +68,22 @@ export const pct = (v: number | null | undefined): string =>
   v === null || v === undefined ? '–' : `${signed(v)}${NBSP}%`;
 /** What comes from outside with all its digits, to one decimal. */
 export const tenth = (v: number | null | undefined): string => pct(v === null || v === undefined ? v : Number(v.toFixed(1)));
-export const usd = (v: number | null | undefined): string =>
-  v === null || v === undefined ? '–' : `$${num(v)}`;
+/** Money to the cent; what is less than a dollar as the engine rounded it. */
+export function usd(v: number | null | undefined): string {
+  if (v === null || v === undefined) return '–';
+  const cents = Math.round(v * 100) / 100;
+  if (v < 1 || Number.isInteger(cents)) return `$${num(v < 1 ? v : cents)}`;
+  return `$${num(Math.trunc(cents))}.${cents.toFixed(2).split('.')[1]!}`;
+}
 export const unit = (v: number | null | undefined, u: string): string =>
   v === null || v === undefined ? '–' : `${num(v)}${NBSP}${u}`;
 export const range = (r: [number, number] | null | undefined, show: (v: number) => string = num): string =>
   r ? `${show(r[0])} … ${show(r[1])}` : '';
+/** A range of sizes or batches; the ends of what the engine looks at are not limits of the range. */
+const open = (r: [number, number] | null | undefined, u: string): string =>
+  r ? `${r[0] <= 0.1 ? `<${NBSP}` : ''}${num(r[0])}${u} … ${r[1] >= 1000 ? `>${NBSP}` : ''}${num(r[1])}${u}` : '';
+export const sizes = (r: [number, number] | null | undefined): string => open(r, 'B');
+export const batches = (r: [number, number] | null | undefined): string => open(r, '');
 /** A probability; the ends are never said to be certain. */
 export function chance(p: number | null | undefined): string {
   if (p === null || p === undefined) return '–';

@@ -117,6 +117,7 @@ function drops(): void {
 
 async function boot(): Promise<void> {
   setLanguage(new URLSearchParams(location.search).get('lang') ?? undefined);
+  document.getElementById('loading')!.textContent = t('reading');
   try {
     await load();
   } catch (e) {

@@ -138,7 +138,7 @@ export function strip(b: Bands): HTMLElement {
   };
   const tick = (v: number, kind: string, label: string): HTMLElement => {
     const element = h('b', { class: kind }, h('span', null, label));
-    element.style.left = at(v);
+    element.style.left = kind === 'end' ? `clamp(2.1em, ${at(v)}, calc(100% - 2.1em))` : at(v); // inside, at either edge
     return element;
   };
   return h('div', { class: 'strip', role: 'img', 'aria-label': `${t('bands')}: ${pct(b.lo50)} … ${pct(b.hi50)}, ${pct(b.lo80)} … ${pct(b.hi80)}, ${pct(b.lo95)} … ${pct(b.hi95)}` },

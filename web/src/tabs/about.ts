@@ -26,10 +26,10 @@ const BASES: [string, Text][] = [
 const PARTS: [Text, Text[]][] = [
   [['The question', '问题'], [[
     'On this GPU, for this model, does quantization lower the energy per token or raise it, and what should be deployed? 4-bit weights are a quarter of the bytes, but they must be unpacked. On small models, or in large batches, unpacking costs more than the bytes save.',
-    '在这块 GPU 上，对这个模型，量化是降低还是提高每词元能耗？该部署什么？4 位权重的字节数只有四分之一，但需要解包。小模型或大批量时，解包的代价会超过省下的访存。']]],
+    '在这块 GPU 上，对这个模型，量化是降低还是提高每 token 能耗？该部署什么？4 位权重的字节数只有四分之一，但需要解包。小模型或大批量时，解包的代价会超过省下的访存。']]],
   [['How a number is made', '数字如何得出'], [[
     'Pairs of runs, quantized and 16 bit on the same card in the same session, are the data. A Gaussian mixed model over size, card, precision, engine and batch predicts the change for a session like yours. Its bands hold 50, 80 and 95 % of such sessions; left-out sessions check that they do.',
-    '数据是成对运行：同一张卡、同一会话中的量化与 16 位。高斯混合模型以规模、显卡、精度、引擎和批大小预测你这样的会话中的变化。区间覆盖 50、80、95 % 的此类会话，并用留出会话检验。'], [
+    '数据是成对运行：同一张卡、同一会话中的量化与 16 位。高斯混合模型以规模、显卡、精度、引擎和批大小预测您这样的会话中的变化。区间覆盖 50、80、95 % 的此类会话，并用留出会话检验。'], [
     'The page computes with the same C code as the command line, compiled to WebAssembly. A test sends 1 000 requests through both and compares every field.',
     '本页与命令行使用同一份 C 代码（编译为 WebAssembly）。测试把 1 000 个请求送入两者并逐字段比较。']]],
   [['What these numbers are not', '这些数字不是什么'], [[
@@ -43,16 +43,17 @@ const PARTS: [Text, Text[]][] = [
 
 export function show(panel: HTMLElement): void {
   const at = (text: Text): string => text[language() === 'zh' ? 1 : 0];
+  const told = ([title, list]: [Text, Text[]]): HTMLElement => h('section', null, h('h2', null, at(title)), ...list.map((p) => h('p', null, at(p))));
   const reply = ask<Version>('version', {});
   const v = 'result' in reply ? reply.result : null;
   fill(panel, h('article', { class: 'prose' },
-    ...PARTS.slice(0, 2).flatMap(([title, list]) => [h('h2', null, at(title)), ...list.map((p) => h('p', null, at(p)))]),
-    h('h2', null, language() === 'zh' ? '依据标签' : 'How a number is known'),
-    h('dl', { class: 'lines' }, BASES.map(([b, text]) => h('div', null, h('dt', null, tag(b)), h('dd', null, at(text))))),
-    ...PARTS.slice(2).flatMap(([title, list]) => [h('h2', null, at(title)), ...list.map((p) => h('p', null, at(p)))]),
-    h('h2', null, t('tab.data')),
+    ...PARTS.slice(0, 2).map(told),
+    h('section', null, h('h2', null, at(['How a number is known', '依据标签'])),
+      h('dl', { class: 'lines' }, BASES.map(([b, text]) => h('div', null, h('dt', null, tag(b)), h('dd', null, at(text)))))),
+    ...PARTS.slice(2).map(told),
+    h('section', null, h('h2', null, t('tab.data')),
     v ? h('p', null, `ecocompute ${v.version} · ${num(rows().length)} ${t('rows')}`) : null,
     v ? h('p', null, `${t('own')}: ${num(v.rows)} ${t('rows')}, ${num(v.pairs)} ${t('pairs')} · ${v.grades.replace(/ \(.*/, '')}`) : null,
     v ? h('p', { class: 'quiet' }, 'SHA-256 ', h('code', { class: 'wrap' }, v.data_sha256)) : null,
-    h('p', null, 'CC BY 4.0, doi:', h('a', { href: 'https://doi.org/10.5281/zenodo.19647290', rel: 'noreferrer' }, '10.5281/zenodo.19647290'), '. ', inside({ tab: 'data', row: '', card: '', prec: '' }, {}, t('tab.data')))));
+    h('p', null, 'CC BY 4.0, doi:', h('a', { href: 'https://doi.org/10.5281/zenodo.19647290', rel: 'noreferrer' }, '10.5281/zenodo.19647290'), '. ', inside({ tab: 'data', row: '', card: '', prec: '' }, {}, t('all.rows'))))));
 }

@@ -1,6 +1,6 @@
 // Audit: the rules over pasted code or dropped files, in the page. Nothing is sent.
 import { ask, call } from '../engine';
-import { command, h, num, pct, range } from '../dom';
+import { command, h, num, pct, quote, range } from '../dom';
 import { language, t, tr } from '../i18n';
 import { field, spoken } from '../controls';
 import { button, copier, failure, fill, saveText } from '../parts';
@@ -36,6 +36,7 @@ interface Finding {
 interface Audited {
   verdict: string;
   findings: Finding[];
+  alerts: { id: string; name: string }[];
   skipped: { file: string; reason: string }[];
 }
 interface Source {
@@ -66,9 +67,10 @@ function args(source: Source): Record<string, unknown> {
   return spoken('audit', { text: source.text, name: source.name, fail_on: 'never', ...(state.gpu ? { gpu: state.gpu } : { gpu: 'rtx4090' }), ...(state.params_b ? { params_b: Number(state.params_b) } : {}) });
 }
 
-function finding(f: Finding): HTMLElement {
+function finding(f: Finding, names: Audited['alerts']): HTMLElement {
+  const name = language() === 'zh' ? names.find((n) => n.id === f.rule)?.name : undefined; // the message itself is English
   return h('div', { class: `alert ${f.severity}` },
-    h('p', null, h('strong', null, f.message), ' ', h('span', { class: 'quiet' }, `${tr('s.', f.severity)} · ${f.rule} · ${f.file}:${num(f.line)}`)),
+    h('p', null, h('strong', null, name ? `${name}（${f.message}）` : f.message), ' ', h('span', { class: 'quiet' }, `${tr('s.', f.severity)} · ${f.rule} · ${f.file}:${num(f.line)}`)),
     h('p', null, f.why),
     f.effect_pct !== null ? h('p', { class: 'effect' }, `${t('effect')}: ${pct(f.effect_pct)} ${range(f.effect_ci, pct)} `, h('span', { class: 'quiet' }, f.effect)) : f.effect ? h('p', { class: 'effect' }, f.effect) : null,
     h('p', null, `${t('fix')}: ${f.fix}`),
@@ -91,16 +93,17 @@ function run(state: State): void {
       continue;
     }
     parts.push(h('section', null, h('h3', null, list.length > 1 ? `${source.name}: ${reply.result.verdict}` : reply.result.verdict),
-      reply.result.findings.length ? reply.result.findings.map(finding) : h('p', { class: 'good' }, t('audit.none')),
+      reply.result.findings.length ? reply.result.findings.map((f) => finding(f, reply.result.alerts)) : h('p', { class: 'good' }, t('audit.none')),
       reply.result.skipped.map((s) => h('p', { class: 'quiet' }, `${s.file}: ${s.reason}`))));
   }
   const first = list[0]!;
+  const said = `${command('audit', { gpu: args(first).gpu })} ${list.map((s) => quote(s.name)).join(' ')}`;
   fill(results, ...parts,
     h('div', { class: 'buttons' },
       copier(t('copy.md'), () => list.map((s) => call('audit', args(s), 'markdown').text).join('\n')),
       copier(t('copy.json'), () => (list.length > 1 ? `[${list.map((s) => call('audit', args(s)).text).join(',')}]` : call('audit', args(first)).text)),
       button('SARIF', () => saveText('ecocompute.sarif', (JSON.parse(call('audit', { ...args(first), emit: 'sarif' }).text) as { document: string }).document, 'application/sarif+json'))),
-    h('h3', null, t('as command')), h('div', { class: 'command' }, h('code', { tabindex: '0' }, command('audit', { gpu: args(first).gpu }) + ' ' + list.map((s) => s.name).join(' '))));
+    h('h3', null, t('as command')), h('div', { class: 'command' }, h('code', { tabindex: '0' }, said), copier(t('copy.cmd'), () => said)));
 }
 
 let timer = 0;
@@ -128,7 +131,7 @@ export function show(panel: HTMLElement, state: State): void {
     const name = h('select', { id: 'c-name', onchange: () => set({ name: name.value }, true) }, names.map((n) => h('option', { value: n }, n)));
     name.value = names.includes(state.name ?? '') ? state.name! : 'code.py';
     fill(panel,
-      h('section', { class: 'headline' }, h('h2', null, t('tab.audit')), h('p', { class: 'quiet' }, t('audit.paste'), t('stop'), t('audit.local'))),
+      h('section', { class: 'headline' }, h('h2', null, t('audit.title')), h('p', { class: 'quiet' }, t('audit.paste'), t('stop'), t('audit.local'))),
       h('div', { class: 'split even' },
         h('form', { class: 'editor', onsubmit: (e: Event) => e.preventDefault() },
           h('div', { class: 'filters' }, h('div', { class: 'field' }, h('label', { for: 'c-name' }, t('p.name')), name), field('audit', 'gpu')),

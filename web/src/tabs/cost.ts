@@ -17,9 +17,9 @@ interface Option {
   batch: number;
   j_per_1k: number;
   month_kwh: number;
-  month_usd: number;
+  month_usd: number | null;
   month_kgco2: number;
-  year_usd: number;
+  year_usd: number | null;
   rental_usd: number | null;
 }
 interface Cost {
@@ -30,16 +30,16 @@ interface Cost {
   saving_pct: number | null;
   changes: string[];
   bill: {
-    month: { kwh: number; usd: number; kgco2: number; rental_usd: number | null };
-    year: { kwh: number; usd: number; kgco2: number };
+    month: { kwh: number; usd: number | null; kgco2: number; rental_usd: number | null };
+    year: { kwh: number; usd: number | null; kgco2: number };
     month_usd_ci: [number, number] | null;
     j_per_request: number;
     requests: number;
     region: string;
-    price_usd_per_kwh: number;
-    price_source: string;
+    price_usd_per_kwh: number | null;
+    price_source: string | null;
     carbon_gco2_per_kwh: number;
-    carbon_source: string;
+    carbon_source: string | null;
     pue: number;
     equivalents: string[];
     assumptions: string[];
@@ -55,13 +55,17 @@ const sheet = new Sheet(KEYS, () => [
     group(t('volume'), false, ...['price', 'carbon_intensity', 'pue', 'host_overhead_w', 'gpu_usd_per_hour'].map((k) => field('cost', k))),
     group(t('more'), false, ...['ctx', 'prompt_tokens', 'gen_tokens', 'engine'].map((k) => field('cost', k)))]);
 
-// Where a tariff is from: a file by its name, a sentence as it is.
-const origin = (source: string): string => (/^\S+$/.test(source) ? source.replace(/^.*\//, '') : source);
+// Where a tariff is from: the data set's own table, what the reader gave, or a sentence as it is.
+const origin = (source: string | null): string => (!source ? '' : source === 'given' ? t('given') : /^\S+$/.test(source) ? t('tariffs') : source);
+const beside = (...parts: string[]): string => parts.filter(Boolean).join(' · ');
 
 function bars(c: Cost): object {
+  const priced = c.options.every((o) => o.month_usd !== null); // else there is no tariff for the region
+  const cents = (v: number): number => (v < 1 ? v : Math.round(v * 100) / 100);
+  const value = (o: Option): number => (priced ? cents(o.month_usd!) : o.month_kwh);
   return {
-    title: t('options'), subtitle: c.verdict, unit: t('usd.month'), source: c.bill.assumptions[0],
-    bars: c.options.map((o) => ({ label: `${tr('c.', o.label)}: ${o.precision} × ${o.batch}`, value: o.month_usd, highlight: o === c.options.reduce((a, b) => (b.month_usd < a.month_usd ? b : a)), measured: false })),
+    title: t('options'), subtitle: c.verdict, unit: t(priced ? 'usd.month' : 'kwh.month'), source: c.bill.assumptions[0],
+    bars: c.options.map((o) => ({ label: `${tr('c.', o.label)}: ${o.precision} × ${o.batch}`, value: value(o), highlight: o === c.options.reduce((a, b) => (value(b) < value(a) ? b : a)), measured: false })),
   };
 }
 
@@ -83,17 +87,17 @@ export function show(panel: HTMLElement, state: State): void {
       h('p', { class: 'eyebrow' }, `${c.input.precision} · ${c.input.gpu ?? ''} · ${num(b.requests)} ${t('requests')} · ${b.region}`),
       h('h2', null, c.verdict),
       h('div', { class: 'hero' },
-        h('div', { class: 'big' }, h('span', { class: 'figure' }, usd(b.month.usd)), h('span', { class: 'what' }, `${t('month')} ${range(b.month_usd_ci, usd)}`)),
+        h('div', { class: 'big' }, h('span', { class: 'figure' }, b.month.usd === null ? unit(b.month.kwh, 'kWh') : usd(b.month.usd)), h('span', { class: 'what' }, b.month.usd === null ? t('kwh') : beside(t('month'), range(b.month_usd_ci, usd)))),
         c.saving_pct !== null && c.saving_pct > 0 ? h('div', { class: 'big good' }, h('span', { class: 'figure' }, pct(-c.saving_pct)), h('span', { class: 'what' }, t('possible'))) : null)),
     facts([
       { name: t('kwh'), value: num(b.month.kwh), unit: 'kWh', basis: 'computed', evidence: rows },
-      { name: t('co2'), value: num(b.month.kgco2), unit: 'kg', more: `${num(b.carbon_gco2_per_kwh)} g/kWh · ${origin(b.carbon_source)}`, basis: 'computed', evidence: rows },
+      { name: t('co2'), value: num(b.month.kgco2), unit: 'kg', more: beside(`${num(b.carbon_gco2_per_kwh)} g/kWh`, origin(b.carbon_source)), basis: 'computed', evidence: rows },
       { name: t('year'), value: usd(b.year.usd), more: unit(b.year.kwh, 'kWh'), basis: 'computed', evidence: rows },
       { name: t('request'), value: num(b.j_per_request), unit: 'J', basis: 'computed', evidence: rows },
-      { name: t('p.price'), value: `$${num(b.price_usd_per_kwh)}`, unit: '/ kWh', more: origin(b.price_source) },
+      ...(b.price_usd_per_kwh === null ? [] : [{ name: t('p.price'), value: `$${num(b.price_usd_per_kwh)}`, unit: '/ kWh', more: origin(b.price_source) }]),
       { name: 'PUE', value: num(b.pue) }]),
     chart.element,
-    h('section', null, h('h3', null, t('options')), table(t('options'), [
+    h('section', null, table(t('options'), [
       { name: t('option'), cell: (o: Option) => tr('c.', o.label) },
       { name: t('p.precision'), cell: (o) => o.precision },
       { name: t('p.batch'), right: true, cell: (o) => num(o.batch) },

@@ -1,6 +1,6 @@
 // Data: every row with grade, source and reason; nothing is hidden, excluded rows say why.
 import { call } from '../engine';
-import { h, num, pct, unit } from '../dom';
+import { h, num, pct, tenth, unit } from '../dom';
 import { t } from '../i18n';
 import { button, copier, fill, inside, saveText, table } from '../parts';
 import { rows, short, type DataRow } from '../rows';
@@ -19,7 +19,8 @@ function filtered(s: State): DataRow[] {
 
 function choose(key: string, values: string[], name: string, s: State): HTMLElement {
   const element = h('select', { id: `d-${key}`, onchange: () => set({ [key]: element.value, row: '' }, true) }, h('option', { value: '' }, t('all')), values.map((v) => h('option', { value: v }, v)));
-  element.value = values.includes(s[key] ?? '') ? s[key]! : '';
+  if (s[key] && !values.includes(s[key])) element.append(h('option', { value: s[key] }, s[key])); // what a link says, good or bad
+  element.value = s[key] ?? '';
   return h('div', { class: 'field' }, h('label', { for: `d-${key}` }, name), element);
 }
 
@@ -33,21 +34,21 @@ function detail(r: DataRow): HTMLElement {
     r.reason ? h('p', null, r.reason) : null,
     h('dl', { class: 'lines' },
       line('ID', h('code', null, r.id)),
-      line(t('energy'), r.energy_j_per_1k === null ? null : `${unit(r.energy_j_per_1k, t('energy.unit'))}${r.energy_sd === null ? '' : ` ± ${num(r.energy_sd)}`} (${r.energy_basis}, ${r.boundary})`),
+      line(t('energy'), r.energy_j_per_1k === null ? null : `${num(r.energy_j_per_1k)}${r.energy_sd === null ? '' : ` ± ${num(r.energy_sd)}`} ${t('energy.unit')} (${r.energy_basis}, ${r.boundary})`),
       line(t('change2'), r.delta_pct === null ? null : pct(r.delta_pct)),
       line(t('fp16'), base ? h('span', null, inside({ row: base.id }, {}, base.id), base.energy_j_per_1k === null ? '' : `: ${unit(base.energy_j_per_1k, t('energy.unit'))}`) : null),
       line(t('speed'), r.throughput_tok_s === null ? null : unit(r.throughput_tok_s, t('throughput'))),
-      line('W', r.power_w === null ? null : num(r.power_w)),
+      line(t('power'), r.power_w === null ? null : unit(r.power_w, 'W')),
       line(t('trials'), r.n_trials === null ? null : num(r.n_trials)),
       line(t('p.batch'), num(r.batch)),
       line(t('p.engine'), r.backend),
       line(t('session'), r.session),
-      line('Stack', r.stack),
+      line(t('stack'), r.stack),
       line(t('source'), r.source),
       line('DOI', doi),
-      line('Licence', r.licence)),
+      line(t('licence'), r.licence)),
     h('div', { class: 'buttons' }, copier(t('copy.json'), () => JSON.stringify(r, null, 2)), copier(t('copy.link'), () => new URL(link(get()), location.href).href),
-      button(t('all'), () => set({ row: '' }, true))));
+      button(t('all.rows'), () => set({ row: '' }, true))));
 }
 
 export function show(panel: HTMLElement, s: State): void {
@@ -68,7 +69,8 @@ export function show(panel: HTMLElement, s: State): void {
       choose('card', unique((r) => r.gpu), t('p.gpu'), state), choose('prec', unique((r) => r.precision), t('p.precision'), state),
       choose('grade', ['A', 'B', 'C', 'D'], t('p.grade'), state), choose('table', unique((r) => r.table), t('p.table'), state),
       h('div', { class: 'field wide' }, h('label', { for: 'd-find' }, t('search')), find)),
-    h('p', { class: 'count', role: 'status' }, `${num(list.length)} ${t('rows')}${excluded ? ` · ${num(excluded)} D` : ''} `, h('span', { class: 'quiet' }, t('grades'))),
+    h('p', { class: 'count', role: 'status' }, `${num(list.length)} ${t('rows')}${excluded ? `, ${num(excluded)} ${t('of.d')}` : ''}`),
+    h('p', { class: 'quiet grades' }, t('grades')),
     h('details', { class: 'note' }, h('summary', null, t('why.d')), h('p', null, t('why.d.text'))),
     list.length ? table(t('tab.data'), [
       { name: t('p.grade'), cell: (r: DataRow) => h('span', { class: `grade g${r.grade}` }, r.grade) },
@@ -76,8 +78,8 @@ export function show(panel: HTMLElement, s: State): void {
       { name: t('p.precision'), cell: (r) => r.precision },
       { name: t('p.gpu'), cell: (r) => r.gpu },
       { name: t('p.batch'), right: true, cell: (r) => num(r.batch) },
-      { name: t('energy.unit'), right: true, cell: (r) => num(r.energy_j_per_1k) },
-      { name: t('change2'), right: true, cell: (r) => (r.delta_pct === null ? '' : pct(r.delta_pct)) },
+      { name: t('energy.unit'), right: true, cell: (r) => (r.energy_j_per_1k === null ? '–' : num(Number(r.energy_j_per_1k.toPrecision(4)))) },
+      { name: t('change2'), right: true, cell: (r) => (r.delta_pct === null ? '' : tenth(r.delta_pct)) },
       { name: 'n', right: true, cell: (r) => num(r.n_trials) },
       { name: t('source'), cell: (r) => h('span', { class: 'quiet clip' }, r.source) }], list.slice(0, shown), (r) => (r.id === state.row ? 'here' : r.excluded ? 'excluded' : undefined)) : h('p', null, t('no rows')),
     h('div', { class: 'buttons' },

@@ -92,9 +92,8 @@ function against(d: Diagnosis): HTMLElement {
 function fixes(d: Diagnosis): HTMLElement | null {
   if (!d.fixes.length) return null;
   return h('section', null, h('h3', null, t('fixes')), h('ol', { class: 'fixes' }, d.fixes.map((f) => h('li', null,
-    h('p', null, h('strong', null, f.text),
-      f.energy_pct === null ? null : h('span', { class: 'effect' }, ` ${t('energy')} ${pct(f.energy_pct)}`),
-      f.speed_pct === null ? null : h('span', { class: 'effect' }, ` · ${t('speed')} ${pct(f.speed_pct)}`)),
+    h('p', null, h('strong', null, f.text), h('span', { class: 'effect' },
+      [f.energy_pct === null ? '' : `${t('energy')} ${pct(f.energy_pct)}`, f.speed_pct === null ? '' : `${t('speed')} ${pct(f.speed_pct)}`].filter(Boolean).join(' · '))),
     f.code ? h('code', null, f.code) : null))));
 }
 

@@ -39,7 +39,7 @@ function fitted(text: string): void {
     { name: t('p.arch'), cell: (c: Curve) => c.arch },
     { name: t('p.precision'), cell: (c) => c.precision },
     { name: 'n', right: true, cell: (c) => num(c.n) },
-    { name: t('crossover'), right: true, cell: (c) => (c.crossover_b === null ? t('none') : `${num(Number(c.crossover_b.toFixed(2)))}B`) },
+    { name: t('crossover.at'), right: true, cell: (c) => (c.crossover_b === null ? t('none') : `${num(Number(c.crossover_b.toFixed(2)))}B`) },
     { name: t('fit.small'), right: true, cell: (c) => tenth(c.A) },
     { name: t('fit.half'), right: true, cell: (c) => (c.identifiable ? `${num(Number(c.Nstar.toFixed(2)))}B` : '–') },
     { name: t('fit.rms'), right: true, cell: (c) => num(Number(c.resid_std.toFixed(1))) }], reply.result.curves),

@@ -1,10 +1,10 @@
 // Your model: a question in words or controls; the answer with its bands, chart and evidence.
 import { ask, type Args } from '../engine';
 import { Chart } from '../chart';
-import { chance, command, h, morph, num, pct, range, usd } from '../dom';
+import { batches, chance, command, h, morph, num, pct, range, sizes, usd } from '../dom';
 import { t } from '../i18n';
 import { argsFor, field, group, Sheet, slider, spoken } from '../controls';
-import { alerts, facts, failure, fill, inside, list, rowsBehind, strip, table, tag, takeaway, type Alert, type Bands } from '../parts';
+import { alerts, facts, failure, fill, inside, list, rowsBehind, strip, table, tag, takeaway, type Alert, type Bands, type Fact } from '../parts';
 import { short } from '../rows';
 import { get, set, type State } from '../state';
 
@@ -44,10 +44,10 @@ export interface Estimate {
   anchors: Anchor[];
   notes: string[];
   alerts: Alert[];
-  input: { model: string; params_b: number; gpu: string | null; arch: string; precision: string; batch: number; ctx: number; engine: string | null };
+  input: { model: string; params_b: number; params_total_b: number | null; gpu: string | null; arch: string; precision: string; batch: number; ctx: number; engine: string | null };
   energy: { fp16_j_per_1k: number; j_per_1k: number; ci: [number, number]; basis: string; rows: number } | null;
   latency: { tokens_per_s: number; tokens_per_s_ci: [number, number]; tpot_ms: number; basis: string; bound: string } | null;
-  memory: { total_gb: number; card_gb: number; fits: boolean; basis: string } | null;
+  memory: { total_gb: number; limit_gb: number | null; fits: boolean; basis: string } | null;
   cost: { month: Money; month_usd_ci: [number, number] | null; region: string; requests: number } | null;
   data: { citation: string };
 }
@@ -142,23 +142,36 @@ function headline(e: Estimate): HTMLElement {
       h('div', { class: `big ${tone}` }, h('span', { class: 'figure' }, pct(e.delta_pct)), h('span', { class: 'what' }, t('change'), ' ', tag(e.basis, first?.row ? { row: first.row } : {}))),
       e.p_saves !== null ? h('div', { class: 'big' }, h('span', { class: 'figure' }, chance(e.p_saves)), h('span', { class: 'what' }, t('saves'), ' ', tag(e.basis, first?.row ? { row: first.row } : {}))) : null),
     e.bands ? strip(e.bands) : null,
-    e.bands ? h('p', { class: 'quiet center' }, t('bands')) : null,
+    e.bands ? h('p', { class: 'quiet' }, t('bands')) : null,
     e.reason ? h('p', { class: 'reason' }, e.reason) : null);
+}
+
+/** From which size on it saves, or up to which: FP8 run eagerly saves below its crossover. */
+export function crossing(e: Estimate): string {
+  if (e.crossover_b === null) return t('none');
+  const above = (e.input.params_total_b ?? e.input.params_b) > e.crossover_b;
+  return t(above === e.delta_pct < 0 ? 'above' : 'below').replace('#', `${num(e.crossover_b)}B`);
+}
+
+// What decides is what a run may fill, a part of the card; without a card there is nothing to fit into.
+function room(m: NonNullable<Estimate['memory']>): Fact {
+  if (m.limit_gb === null) return { name: t('memory'), value: num(m.total_gb), unit: 'GB', basis: m.basis };
+  return { name: t('memory'), value: `${num(m.total_gb)} / ${num(m.limit_gb)}`, unit: 'GB', more: t(m.fits ? 'fits' : 'nofit'), tone: m.fits ? '' : 'bad', basis: m.basis };
 }
 
 function figures(e: Estimate): HTMLElement {
   const rows = { gpu: e.input.gpu ?? '', precision: e.input.precision };
   return facts([
-    { name: t('crossover'), value: e.crossover_b === null ? t('none') : `${num(e.crossover_b)}B`, more: range(e.crossover_ci, (v) => `${num(v)}B`), basis: e.basis, evidence: rows },
-    ...(e.flip_batch !== null ? [{ name: t('flip'), value: num(e.flip_batch), more: range(e.flip_batch_ci), basis: 'modelled', evidence: rows }] : []),
+    { name: t('crossover'), value: crossing(e), more: sizes(e.crossover_ci), basis: e.basis, evidence: rows },
+    ...(e.flip_batch !== null ? [{ name: t('flip'), value: num(e.flip_batch), more: batches(e.flip_batch_ci), basis: 'modelled', evidence: rows }] : []),
     ...(e.energy ? [
       { name: t('energy'), value: num(e.energy.j_per_1k), unit: t('energy.unit'), more: range(e.energy.ci), basis: e.energy.basis, evidence: rows },
       { name: `${t('energy')}, ${t('fp16')}`, value: num(e.energy.fp16_j_per_1k), unit: t('energy.unit'), basis: e.energy.basis, evidence: { gpu: e.input.gpu ?? '', precision: 'FP16' } }] : []),
     ...(e.latency ? [{ name: t('speed'), value: num(e.latency.tokens_per_s), unit: t('throughput'), more: range(e.latency.tokens_per_s_ci), basis: e.latency.basis, evidence: rows }] : []),
-    ...(e.memory ? [{ name: t('memory'), value: `${num(e.memory.total_gb)} / ${num(e.memory.card_gb)}`, unit: 'GB', more: t(e.memory.fits ? 'fits' : 'nofit'), tone: e.memory.fits ? '' : 'bad', basis: e.memory.basis }] : []),
+    ...(e.memory ? [room(e.memory)] : []),
     ...(e.cost ? [
       { name: t('month'), value: usd(e.cost.month.usd), more: range(e.cost.month_usd_ci, usd), basis: 'computed', evidence: rows },
-      { name: t('co2'), value: num(e.cost.month.kgco2), unit: 'kg', more: `${num(e.cost.requests)} · ${e.cost.region}`, basis: 'computed', evidence: rows }] : [])]);
+      { name: t('co2'), value: num(e.cost.month.kgco2), unit: 'kg', more: `${num(e.cost.requests)} ${t('requests')} · ${e.cost.region}`, basis: 'computed', evidence: rows }] : [])]);
 }
 
 function evidence(e: Estimate): HTMLElement | null {
@@ -186,14 +199,13 @@ function precisions(args: Args): HTMLElement | null {
   if ('error' in reply) return null;
   return h('section', null, h('h3', null, t('precisions')),
     table(t('precisions'), [
-      { name: t('p.precision'), cell: (r: Compared) => h('button', { type: 'button', class: 'plain', onclick: () => set({ precision: r.precision }, true) }, r.precision) },
+      { name: t('p.precision'), cell: (r: Compared) => h('span', { class: 'under' }, h('button', { type: 'button', class: 'plain', onclick: () => set({ precision: r.precision }, true) }, r.precision), ' ', h('small', null, r.engine)) },
       { name: t('change2'), right: true, cell: (r) => pct(r.delta_pct) },
       { name: t('range95'), right: true, cell: (r) => (r.p_saves === null ? '' : range(r.delta_ci, pct)) },
       { name: t('saves'), right: true, cell: (r) => chance(r.p_saves) },
       { name: t('energy.unit'), right: true, cell: (r) => num(r.energy_j_per_1k) },
       { name: t('throughput'), right: true, cell: (r) => num(r.tokens_per_s) },
       { name: 'GB', right: true, cell: (r) => h('span', { class: r.fits ? null : 'bad' }, num(r.vram_gb)) },
-      { name: t('p.engine'), cell: (r) => r.engine },
       { name: t('basis'), cell: (r) => tag(r.basis, { gpu: String(args.gpu ?? ''), precision: r.precision }) }],
     reply.result.rows, (r) => (r.precision === args.precision ? 'here' : undefined)));
 }

@@ -53,9 +53,9 @@ const rowsOf = (c: Config): State => ({ gpu: c.gpu, precision: c.precision });
 function configFacts(c: Config, basis: Optimum['basis']): HTMLElement {
   return facts([
     { name: t('energy'), value: num(c.energy_j_per_1k_tokens), unit: t('energy.unit'), more: range(c.energy_ci), basis: c.energy_basis, evidence: rowsOf(c) },
-    { name: t('change'), value: pct(c.delta_pct_vs_fp16), basis: c.energy_basis, evidence: rowsOf(c) },
-    { name: t('latency'), value: num(c.latency_ms_per_token), basis: basis.latency, evidence: rowsOf(c) },
-    { name: t('throughput'), value: num(c.throughput_tok_s), basis: basis.latency, evidence: rowsOf(c) },
+    { name: t('against'), value: pct(c.delta_pct_vs_fp16), basis: c.energy_basis, evidence: rowsOf(c) },
+    { name: t('latency.name'), value: num(c.latency_ms_per_token), unit: 'ms', basis: basis.latency, evidence: rowsOf(c) },
+    { name: t('speed'), value: num(c.throughput_tok_s), unit: t('throughput'), basis: basis.latency, evidence: rowsOf(c) },
     { name: t('memory'), value: num(c.vram_gb), unit: 'GB', basis: basis.vram },
     { name: t('quality'), value: c.quality_loss_pct === null ? '–' : unit(c.quality_loss_pct, '%'), more: c.quality_basis ?? '' },
     { name: t('month'), value: usd(c.month_usd), more: c.month_kgco2 === null ? '' : unit(c.month_kgco2, 'kg CO₂'), basis: 'computed', evidence: rowsOf(c) }]);

@@ -1,12 +1,12 @@
 // Tested models: measurements alone. Bars of energy, the measured crossover, a brief to decide by.
 import { ask } from '../engine';
 import { Chart } from '../chart';
-import { copy, h, num, pct, range } from '../dom';
+import { h, num, pct, sizes } from '../dom';
 import { t } from '../i18n';
-import { inside, rowsBehind, table, tag, fill } from '../parts';
+import { copier, inside, rowsBehind, table, tag, fill } from '../parts';
 import { better, rows, short, type DataRow } from '../rows';
 import { set, type State } from '../state';
-import type { Estimate } from './model';
+import { crossing, type Estimate } from './model';
 
 const PRECISIONS = ['NF4', 'INT8-MIXED', 'INT8-PURE', 'FP8', 'GGUF-Q4_K_M', 'GPTQ-INT4', 'AWQ-INT4'];
 const SIZES = [1.1, 3, 7, 14];
@@ -80,19 +80,18 @@ function brief(cards: string[], precision: string): { lines: Line[]; element: HT
       if ('result' in reply) at.push(reply.result);
     }
     if (at.length === SIZES.length) {
-      lines.push({ gpu, at, crossover: at[0]!.crossover_b === null ? t('none') : `${num(at[0]!.crossover_b)}B`, ci: range(at[0]!.crossover_ci, (v) => `${num(v)}B`) });
+      lines.push({ gpu, at, crossover: crossing(at[0]!), ci: sizes(at[0]!.crossover_ci) });
     }
   }
   const element = table(t('brief'), [
     { name: t('p.gpu'), cell: (l: Line) => inside({ tab: 'model', gpu: l.gpu, precision }, {}, l.gpu) },
-    { name: t('crossover'), right: true, cell: (l) => l.crossover },
-    { name: t('range95'), right: true, cell: (l) => l.ci },
+    { name: t('crossover'), right: true, cell: (l) => h('span', { class: 'pair' }, l.crossover, ' ', h('small', { class: 'quiet' }, l.ci)) },
     ...SIZES.map((size, i) => ({ name: `${size}B`, right: true, cell: (l: Line) => h('span', { class: 'pair' }, pct(l.at[i]!.delta_pct), ' ', tag(l.at[i]!.basis, { gpu: l.gpu, precision })) }))], lines);
   return { lines, element };
 }
 
 function briefMarkdown(lines: Line[], precision: string): string {
-  const head = `| ${precision} | saves above | 95 % range | ${SIZES.map((s) => `${s}B`).join(' | ')} |\n|---|--:|--:|${SIZES.map(() => '--:|').join('')}\n`;
+  const head = `| ${precision} | saves | 95 % range | ${SIZES.map((s) => `${s}B`).join(' | ')} |\n|---|--:|--:|${SIZES.map(() => '--:|').join('')}\n`;
   return head + lines.map((l) => `| ${l.gpu} | ${l.crossover} | ${l.ci} | ${l.at.map((e) => `${pct(e.delta_pct)} (${e.basis})`).join(' | ')} |\n`).join('');
 }
 
@@ -124,7 +123,7 @@ export function show(panel: HTMLElement, state: State): void {
     h('div', { class: 'filters' }, choose('card', cardsWithPairs, card, t('p.gpu')), choose('prec', PRECISIONS, precision, t('p.precision')),
       h('div', { class: 'field check' }, box, h('label', { for: 'c-excluded' }, t('show.d')))),
     decided.element,
-    h('div', { class: 'buttons' }, h('button', { type: 'button', onclick: () => copy(briefMarkdown(decided.lines, precision)) }, t('copy.md'))),
+    h('div', { class: 'buttons' }, copier(t('copy.md'), () => briefMarkdown(decided.lines, precision))),
     measured.element,
     bars.element,
     h('p', null, inside(rowsBehind({ gpu: card }), {}, `${t('tab.data')}: ${card}`)));
