@@ -104,8 +104,9 @@ static void trial_done(void *self)
     if (m->port &&
         eco_meter_port_save_trace(m->port, m->trace, eco_experiment_start_ns(m->experiment),
                                   &why) &&
-        m->ctx->warnings) {
+        m->ctx->warnings && !m->trace_torn) {
         eco_buf_printf(m->ctx->warnings, "%s: the trace is not whole\n", why.message);
+        m->trace_torn = true;
     }
 }
 
@@ -205,13 +206,13 @@ static void close_run(struct eco_measure *m)
     m->port = NULL;
 }
 
-static void say_what_is_left(struct eco_measure *m, size_t n)
+static void say_what_is_left(struct eco_measure *m, size_t n, bool reported)
 {
     if (m->ctx->warnings) {
         eco_buf_printf(m->ctx->warnings,
-                       "%zu of %zu trials are kept, and reported as partial; to go on: ecocompute "
-                       "measure --resume %s\n",
-                       n, eco_experiment_planned(m->experiment), m->all->root);
+                       "%zu of %zu trials are kept%s; to go on: ecocompute measure --resume %s\n",
+                       n, eco_experiment_planned(m->experiment),
+                       reported ? ", and reported as partial" : "", m->all->root);
     }
 }
 
@@ -233,10 +234,12 @@ static int finish(struct eco_measure *m, int ended, struct eco_err *err)
     if (rc && !ended && err) {
         *err = why;
     }
+    if (rc || eco_experiment_partial(m->experiment)) {
+        say_what_is_left(m, n, rc == 0);
+    }
     if (rc || !eco_experiment_partial(m->experiment)) {
         return ended ? ended : rc;
     }
-    say_what_is_left(m, n);
     return ended
                ? ended
                : eco_err_set(err, ECO_E_INTERRUPTED, "", "interrupted; %zu of %zu trials are kept",

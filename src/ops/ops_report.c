@@ -224,11 +224,47 @@ static int overlay_any(struct eco_ctx *ctx, const struct eco_args_report *a,
     return overlay(ctx, report ? &text : &core, report, out, err);
 }
 
+/*
+ * Numbers that a report may not hold are told beside whatever is made of it; a link is for others,
+ * who cannot see the file, so it is not made at all.
+ */
+static int check_first(struct eco_ctx *ctx, const struct eco_args_report *a,
+                       const struct eco_str *text, struct eco_err *err)
+{
+    struct eco_report_check *c = eco_arena_alloc(ctx->arena, sizeof(*c));
+    struct eco_json_doc doc;
+    if (!c) {
+        return no_memory(err);
+    }
+    if (eco_report_open(text->s, text->len, &doc, NULL)) {
+        return 0;
+    }
+    bool report = eco_json_get(doc.root, "results") != NULL;
+    eco_json_done(&doc);
+    if (!report || eco_report_validate(text->s, text->len, c, NULL) == 0 || c->error_count == 0) {
+        return 0; /* what is no report the action names */
+    }
+    const char *where = c->errors[0].pointer[0] ? c->errors[0].pointer : "/";
+    if (is(a, "share")) {
+        return eco_err_set(err, ECO_E_CONTENT, "file",
+                           "not shared, since the report is not valid: %.100s: %.100s", where,
+                           c->errors[0].message);
+    }
+    if (ctx->warnings) {
+        eco_buf_printf(ctx->warnings, "the report is not valid: %s: %s%s\n", where,
+                       c->errors[0].message, c->error_count > 1 ? " (and more)" : "");
+    }
+    return 0;
+}
+
 static int run_text_action(struct eco_ctx *ctx, const struct eco_args_report *a,
                            struct eco_res_report *out, struct eco_err *err)
 {
     struct eco_str text = {NULL, 0};
     int rc = input_document(ctx, a, &text, err);
+    if (rc == 0 && !is(a, "validate") && !is(a, "verify") && !is(a, "import")) {
+        rc = check_first(ctx, a, &text, err);
+    }
     if (rc) {
         return rc;
     }

@@ -201,8 +201,9 @@ int eco_record_read(const char *name, const char *text, size_t len, const char *
         free(c);
     }
     if (rc == 0 && out->n < 2) {
-        rc = eco_err_set(err, ECO_E_CONTENT, "power", "'%.100s' has %zu readings: too few", name,
-                         out->n);
+        rc = eco_err_set(err, ECO_E_CONTENT, "power", "'%.100s' has %zu readings%s%.40s%s: too few",
+                         name, out->n, column ? " in '" : "", column ? column : "",
+                         column ? "'" : "");
     }
     if (rc) {
         eco_record_done(out);

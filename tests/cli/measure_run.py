@@ -4,7 +4,7 @@
 A fake NVML draws what a fake worker says it is doing. The run is ended by Ctrl-C, by kill -9 of the
 program, by kill -9 of the worker, and resumed each time. No finished trial may be lost, and the
 report must give the energies that were put in. With --clock (tests/fake/fast_clock.c) the program and
-its worker live four times as fast as the machine.
+its worker live twice as fast as the machine.
 """
 import argparse
 import json
@@ -37,7 +37,7 @@ class Run:
             "phase NF4 200\nphases %s\n" % self.phases, encoding="utf-8")
         self.env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
                     "ECO_FAKE_NVML": str(folder / "script")}
-        self.faster = 4 if args.clock else 1
+        self.faster = 2 if args.clock else 1
         if args.clock:
             self.env.update(LD_PRELOAD=str(args.clock), ECO_FAST_CLOCK=str(self.faster))
 
