@@ -90,8 +90,14 @@ struct eco_py_arg eco_py_dict_item(struct eco_py_flow *f, const struct eco_py_va
         a = perhaps(dict->node);
     }
     f->depth--;
-    struct eco_py_arg later = eco_py_set_later(f, dict, key);
-    a = later.have == ECO_PY_ABSENT ? a : later;
+    struct eco_py_val rest = *dict;
+    struct eco_py_arg cleared = dict->var ? set_as(f, dict, "[]", "~") : absent;
+    if (cleared.at != ECO_PY_NO) {
+        rest.from = f->t->nodes[cleared.at].end;
+        a = absent;
+    }
+    struct eco_py_arg later = eco_py_set_later(f, &rest, key);
+    a = later.have == ECO_PY_ABSENT && later.at == ECO_PY_NO ? a : later;
     return a.have == ECO_PY_ABSENT && dict->var ? set_as(f, dict, "[?", key) : a;
 }
 
@@ -115,6 +121,12 @@ static struct eco_py_arg set_as(struct eco_py_flow *f, const struct eco_py_val *
         const struct eco_py_def def = f->defs[d];
         if (def.at <= v->from || (v->to && def.at > v->to)) {
             continue;
+        }
+        if (def.how == ECO_PYD_REMOVED && v->to && eco_py_conditional_at(f, def.target, v->to)) {
+            continue; /* taken out on some ways only */
+        }
+        if (def.how == ECO_PYD_REMOVED) {
+            return (struct eco_py_arg){.have = ECO_PY_ABSENT, .at = def.target};
         }
         return def.how == ECO_PYD_VALUE ? present(f, def.target, def.node) : perhaps(def.target);
     }
@@ -154,7 +166,10 @@ struct eco_py_arg eco_py_set_later(struct eco_py_flow *f, const struct eco_py_va
     f->depth++;
     struct eco_py_arg a = set_as(f, v, v->what == ECO_PYV_DICT ? "[]" : ".", key);
     if (a.have == ECO_PY_ABSENT && v->what == ECO_PYV_DICT) {
-        a = merged_later(f, v, key);
+        struct eco_py_val rest = *v;
+        rest.from = a.at == ECO_PY_NO ? v->from : f->t->nodes[a.at].end;
+        struct eco_py_arg more = merged_later(f, &rest, key);
+        a = more.have == ECO_PY_ABSENT ? a : more;
     }
     f->depth--;
     return a;

@@ -420,6 +420,37 @@ static uint32_t first_argument(const struct eco_py_flow *f, uint32_t call)
     return args == ECO_PY_NO ? args : f->t->nodes[args].first;
 }
 
+/* d.get("k", default), d.pop("k"): the item. */
+static bool item_of_call(struct eco_py_flow *f, uint32_t callee, uint32_t arg,
+                         struct eco_py_vals *out)
+{
+    if (callee == ECO_PY_NO || arg == ECO_PY_NO || f->t->nodes[callee].kind != ECO_PY_ATTRIBUTE ||
+        f->t->nodes[arg].kind != ECO_PY_STRING) {
+        return false;
+    }
+    uint32_t name = eco_py_child(f->t, callee, ECO_PYF_ATTRIBUTE);
+    if (!eco_py_is(f->t, name, "get") && !eco_py_is(f->t, name, "pop")) {
+        return false;
+    }
+    struct eco_py_vals d = eco_py_eval(f, eco_py_child(f->t, callee, ECO_PYF_OBJECT));
+    struct eco_py_vals k = eco_py_eval(f, arg);
+    if (d.n != 1 || d.open || d.v[0].what != ECO_PYV_DICT || k.n != 1 ||
+        k.v[0].what != ECO_PYV_STR) {
+        return false;
+    }
+    uint32_t fallback = f->t->nodes[arg].next;
+    struct eco_py_arg a = eco_py_dict_item(f, &d.v[0], k.v[0].s);
+    if (a.have == ECO_PY_PRESENT) {
+        *out = a.vals;
+    } else if (a.have == ECO_PY_ABSENT) {
+        *out = fallback == ECO_PY_NO ? one((struct eco_py_val){.what = ECO_PYV_NONE})
+                                     : eco_py_eval(f, fallback);
+    } else {
+        *out = unknown();
+    }
+    return true;
+}
+
 static struct eco_py_vals eval_call(struct eco_py_flow *f, uint32_t i)
 {
     uint32_t callee = eco_py_child(f->t, i, ECO_PYF_FUNCTION);
@@ -429,7 +460,11 @@ static struct eco_py_vals eval_call(struct eco_py_flow *f, uint32_t i)
         arg == ECO_PY_NO) {
         return eco_py_eval(f, eco_py_child(f->t, callee, ECO_PYF_OBJECT));
     }
-    struct eco_py_vals v = eco_py_eval(f, callee), all = {.n = 0};
+    struct eco_py_vals v, all = {.n = 0};
+    if (item_of_call(f, callee, arg, &v)) {
+        return v;
+    }
+    v = eco_py_eval(f, callee);
     for (uint32_t k = 0; k < v.n; k++) {
         struct eco_py_vals e = of_node(ECO_PYV_CALL, i);
         const char *name = v.v[k].what == ECO_PYV_NAME ? eco_py_last(v.v[k].s) : "";

@@ -350,6 +350,48 @@ static void define_update(struct eco_py_flow *f, uint32_t call, uint32_t object)
     }
 }
 
+/* d.pop("k"), d.clear(): "d[k]" and "d[~]" are gone from here on. */
+static void define_removal(struct eco_py_flow *f, uint32_t call, uint32_t object, bool all)
+{
+    const struct eco_py_node *n = f->t->nodes;
+    const char *base = eco_py_key(f, object);
+    uint32_t args = eco_py_child(f->t, call, ECO_PYF_ARGUMENTS);
+    uint32_t key = args == ECO_PY_NO ? args : n[args].first;
+    char *k = NULL;
+    if (!base || (!all && (key == ECO_PY_NO || n[key].kind == ECO_PY_INTEGER))) {
+        return;
+    }
+    for (uint32_t c = all ? ECO_PY_NO : n[key].first; c != ECO_PY_NO && !k; c = n[c].next) {
+        k = n[c].kind == ECO_PY_STRING_CONTENT ? text_of(f, c) : NULL;
+    }
+    uint32_t scope = is_self(base) ? class_around(f, object) : f->scope[object];
+    if (!all && n[key].kind != ECO_PY_STRING) { /* which one, nobody can tell here */
+        eco_py_define(
+            f, scope, eco_arena_printf(f->arena, "%s[*]", base),
+            (struct eco_py_def){n[call].end, call, call, ECO_PY_NO, ECO_PYD_UPDATE, 0, NULL});
+        return;
+    }
+    const char *name = eco_arena_printf(f->arena, "%s[%s]", base, all ? "~" : k ? k : "");
+    eco_py_define(
+        f, scope, name,
+        (struct eco_py_def){n[call].end, call, call, ECO_PY_NO, ECO_PYD_REMOVED, 0, NULL});
+}
+
+/* del d["k"] */
+static void define_deletion(struct eco_py_flow *f, uint32_t statement)
+{
+    const struct eco_py_node *n = f->t->nodes;
+    for (uint32_t i = statement + 1; i < n[statement].last; i++) {
+        const char *key = n[i].kind == ECO_PY_SUBSCRIPT ? eco_py_key(f, i) : NULL;
+        if (key) {
+            uint32_t scope = is_self(key) ? class_around(f, i) : f->scope[i];
+            eco_py_define(
+                f, scope, key,
+                (struct eco_py_def){n[statement].end, i, i, ECO_PY_NO, ECO_PYD_REMOVED, 0, NULL});
+        }
+    }
+}
+
 /* d.setdefault("k", v): "d[k?", which counts where nothing else sets k. */
 static void define_default(struct eco_py_flow *f, uint32_t call, uint32_t object)
 {
@@ -384,6 +426,9 @@ static void define_call(struct eco_py_flow *f, uint32_t call)
             define_update(f, call, eco_py_child(f->t, callee, ECO_PYF_OBJECT));
         } else if (eco_py_is(f->t, name, "setdefault")) {
             define_default(f, call, eco_py_child(f->t, callee, ECO_PYF_OBJECT));
+        } else if (eco_py_is(f->t, name, "pop") || eco_py_is(f->t, name, "clear")) {
+            define_removal(f, call, eco_py_child(f->t, callee, ECO_PYF_OBJECT),
+                           eco_py_is(f->t, name, "clear"));
         }
     }
     if (name != ECO_PY_NO && n[name].kind == ECO_PY_IDENTIFIER) {
@@ -439,6 +484,9 @@ static void define_node(struct eco_py_flow *f, uint32_t i)
         break;
     case ECO_PY_CALL:
         define_call(f, i);
+        break;
+    case ECO_PY_DELETE:
+        define_deletion(f, i);
         break;
     default:
         break;
@@ -509,6 +557,21 @@ static bool conditional(struct eco_py_flow *f, uint32_t at, uint32_t use, bool *
         }
     }
     return some;
+}
+
+bool eco_py_conditional_at(struct eco_py_flow *f, uint32_t i, uint32_t use)
+{
+    for (i = f->t->nodes[i].parent; i != ECO_PY_NO && eco_py_spend(f, 1);
+         i = f->t->nodes[i].parent) {
+        uint8_t kind = f->t->nodes[i].kind;
+        if (kind == ECO_PY_FUNCTION || kind == ECO_PY_CLASS) {
+            return false;
+        }
+        if (is_branch(f->t, i) && use >= f->t->nodes[i].end) {
+            return true;
+        }
+    }
+    return false;
 }
 
 uint32_t eco_py_reaching(struct eco_py_flow *f, const struct eco_py_symbol *s, uint32_t use,

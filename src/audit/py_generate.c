@@ -63,6 +63,35 @@ static const char *const model_names[] = {"model",  "llm",        "lm",   "base_
 static const char *const pipe_names[] = {"pipe",  "pipeline",     "generator", "text_generator",
                                          "_pipe", "llm_pipeline", NULL};
 
+/* "await engine.generate(…)", "async for out in engine.generate(…)", an engine whose class says
+ * that it is asynchronous: a server, which batches what is in flight. */
+static bool is_served(struct eco_scan *s, uint32_t call)
+{
+    static const char *const engines[] = {"AsyncLLMEngine", "AsyncLLM", "AsyncInferenceClient",
+                                          "AsyncOpenAI", NULL};
+    const struct eco_py_node *n = s->tree.nodes;
+    uint32_t p = n[call].parent, callee = eco_py_child(&s->tree, call, ECO_PYF_FUNCTION);
+    bool waits = p != ECO_PY_NO && (n[p].kind == ECO_PY_AWAIT ||
+                                    ((n[p].kind == ECO_PY_FOR || n[p].kind == ECO_PY_FOR_IN) &&
+                                     n[call].field == ECO_PYF_RIGHT &&
+                                     strncmp(s->tree.text + n[p].start, "async", 5) == 0));
+    if (waits || callee == ECO_PY_NO || n[callee].kind != ECO_PY_ATTRIBUTE) {
+        return waits;
+    }
+    uint32_t object = eco_py_child(&s->tree, callee, ECO_PYF_OBJECT);
+    struct eco_py_vals v = eco_py_eval(&s->flow, object);
+    bool served = made_by(s, &v, engines);
+    for (uint32_t i = 0; i < v.n && !served; i++) { /* AsyncLLMEngine.from_engine_args(…) */
+        uint32_t f = v.v[i].what == ECO_PYV_CALL
+                         ? eco_py_child(&s->tree, v.v[i].node, ECO_PYF_FUNCTION)
+                         : ECO_PY_NO;
+        for (size_t k = 0; f != ECO_PY_NO && engines[k]; k++) {
+            served |= eco_py_mentions(&s->tree, f, engines[k]);
+        }
+    }
+    return served;
+}
+
 static struct target target_of(struct eco_scan *s, uint32_t call)
 {
     static const char *const loads[] = {"from_pretrained", "get_peft_model", "init_inference",
@@ -70,7 +99,7 @@ static struct target target_of(struct eco_scan *s, uint32_t call)
     static const char *const vllm[] = {"LLM", NULL}, *const pipes[] = {"pipeline", NULL};
     uint32_t callee = eco_py_child(&s->tree, call, ECO_PYF_FUNCTION);
     struct target t = {false, false};
-    if (callee == ECO_PY_NO) {
+    if (callee == ECO_PY_NO || is_served(s, call)) {
         return t;
     }
     if (s->tree.nodes[callee].kind == ECO_PY_ATTRIBUTE &&
@@ -304,9 +333,8 @@ static void check_map(struct eco_scan *s, uint32_t call)
 void eco_rule_loop(struct eco_scan *s, uint32_t call)
 {
     const struct eco_py_node *n = s->tree.nodes;
-    uint32_t p = n[call].parent;
-    if (p != ECO_PY_NO && n[p].kind == ECO_PY_AWAIT) {
-        return; /* a server that batches what is in flight */
+    if (is_served(s, call)) {
+        return;
     }
     struct target t = target_of(s, call);
     if (t.generates) {

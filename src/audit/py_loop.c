@@ -163,6 +163,21 @@ static bool interactive(struct eco_scan *s, uint32_t iterable)
            eco_py_mentions(&s->tree, iterable, "iter(input");
 }
 
+/* What an `async for` waits for one by one: nothing to batch is at hand. */
+static bool arrives(struct eco_scan *s, uint32_t iterable)
+{
+    static const char *const words[] = {
+        "socket",  "ws",      "queue",  "stream", "listen",  "subscri",  "update",
+        "event",   "message", "chat",   "consum", "channel", "incoming", "poll",
+        "receive", "request", "client", "tick",   "pubsub",  "bot",      "generate"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (eco_py_mentions(&s->tree, iterable, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool eco_loop_of(struct eco_scan *s, uint32_t i, struct eco_loop *l)
 {
     const struct eco_py_node *n = &s->tree.nodes[i];
@@ -173,8 +188,9 @@ bool eco_loop_of(struct eco_scan *s, uint32_t i, struct eco_loop *l)
     }
     switch (n->kind) {
     case ECO_PY_FOR:
-        if (strncmp(s->tree.text + n->start, "async", 5) == 0 ||
-            interactive(s, eco_py_child(&s->tree, i, ECO_PYF_RIGHT))) {
+        if (interactive(s, eco_py_child(&s->tree, i, ECO_PYF_RIGHT)) ||
+            (strncmp(s->tree.text + n->start, "async", 5) == 0 &&
+             arrives(s, eco_py_child(&s->tree, i, ECO_PYF_RIGHT)))) {
             return false;
         }
         l->first = body;

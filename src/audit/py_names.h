@@ -14,7 +14,8 @@ enum eco_py_how {
     ECO_PYD_CLASS,
     ECO_PYD_IMPORT, /* name: as imported */
     ECO_PYD_LOOP,
-    ECO_PYD_UPDATE, /* of "name[*]": a dictionary merged in */
+    ECO_PYD_UPDATE,  /* of "name[*]": a dictionary merged in */
+    ECO_PYD_REMOVED, /* of "name[key]": popped, deleted; of "name[~]": all cleared */
     ECO_PYD_OPAQUE
 };
 
@@ -41,5 +42,8 @@ void eco_py_define(struct eco_py_flow *f, uint32_t scope, const char *key, struc
  */
 uint32_t eco_py_reaching(struct eco_py_flow *f, const struct eco_py_symbol *s, uint32_t use,
                          bool ordered, uint32_t *out, uint32_t cap, bool *open);
+
+/** Does what stands at node `i` run only on some ways to a place at byte `use` behind it? */
+bool eco_py_conditional_at(struct eco_py_flow *f, uint32_t i, uint32_t use);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define CALL_LOOKED 1000 /* bytes of a call that are searched for a model */
+
 /* The settings of one BitsAndBytesConfig, or of the old keywords of from_pretrained. */
 struct quant {
     struct eco_py_arg eight, four, threshold, offload, dq;
@@ -420,6 +422,62 @@ static void check_vllm_bits(struct eco_scan *s, uint32_t call, double params_b, 
     }
 }
 
+static bool has_word(const char *s, size_t len, const char *const *words)
+{
+    for (size_t at = 0; at < len; at++) {
+        for (size_t i = 0; words[i]; i++) {
+            size_t n = strlen(words[i]);
+            if (n <= len - at && eco_str_ncasecmp(s + at, words[i], n) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/*
+ * "pcmtools.read(p, load_in_8bit=True)": the same keyword of another library. A callee whose name
+ * speaks of models, an argument that is a model's id, the module of a known library make it ours.
+ */
+static bool is_foreign(struct eco_scan *s, uint32_t call, const struct eco_py_val *callee,
+                       const char *id)
+{
+    static const char *const models[] = {
+        "model",     "llm",          "causal",       "pipeline", "quant",      "bnb",
+        "hf",        "transformers", "bitsandbytes", "peft",     "accelerate", "optimum",
+        "auto_",     "trl",          "unsloth",      "vllm",     "lm_eval",    "lmeval",
+        "langchain", "llama",        "sentence",     "hugging",  NULL};
+    if (id || s->line_map) {
+        return false;
+    }
+    if (callee && callee->what == ECO_PYV_NAME && has_word(callee->s, callee->len, models)) {
+        return false;
+    }
+    const struct eco_py_node *n = &s->tree.nodes[call];
+    size_t len = n->end - n->start < CALL_LOOKED ? n->end - n->start : CALL_LOOKED;
+    if (!eco_py_spend(&s->flow, len) ||
+        has_word(s->tree.text + n->start, len, models)) { /* partial(AutoModel.from_…, …) */
+        return false;
+    }
+    bool imported = callee && callee->what == ECO_PYV_NAME && memchr(callee->s, '.', callee->len);
+    return imported || !s->loads_models;
+}
+
+/* lm_eval.simple_evaluate(model_args="pretrained=…,load_in_8bit=True") */
+static void check_model_args(struct eco_scan *s, uint32_t call)
+{
+    struct eco_py_arg a = eco_py_call_arg(&s->flow, call, "model_args", -1);
+    for (uint32_t i = 0; a.have == ECO_PY_PRESENT && i < a.vals.n; i++) {
+        const struct eco_py_val *v = &a.vals.v[i];
+        if (v->what == ECO_PYV_STR && strstr(v->s, "load_in_8bit=True") &&
+            !strstr(v->s, "llm_int8_threshold=0")) {
+            struct eco_spot spot = eco_scan_spot(s, a.at);
+            eco_scan_add(s, ECO_AUDIT_INT8_DEFAULT, &spot,
+                         "load_in_8bit with the default outlier threshold (6.0)");
+        }
+    }
+}
+
 void eco_rule_load(struct eco_scan *s, uint32_t call, const char *callee)
 {
     bool load;
@@ -437,7 +495,13 @@ void eco_rule_load(struct eco_scan *s, uint32_t call, const char *callee)
     bool pipeline = strcmp(callee, "pipeline") == 0;
     double params_b = smallest_model(s, call, pipeline ? 1 : 0, &id);
     read_quant(&s->flow, &self, false, &own);
+    bool says = own.eight.have != ECO_PY_ABSENT || own.four.have != ECO_PY_ABSENT;
+    if (says && !load && !wrapper && !pipeline &&
+        is_foreign(s, call, target.n ? &target.v[0] : NULL, id)) {
+        return;
+    }
     check_quant(s, &own);
+    check_model_args(s, call);
     if (on(&own.four) && !on(&own.eight)) {
         check_small(s, own.four.at, params_b, id);
         check_double(s, &own, params_b, id);

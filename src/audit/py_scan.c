@@ -89,6 +89,22 @@ static bool ends_with(const char *text, size_t len, const char *what)
     return len >= n && memcmp(text + len - n, what, n) == 0;
 }
 
+static bool names_library(const char *text, size_t len)
+{
+    static const char *const libraries[] = {
+        "transformers", "bitsandbytes", "peft",      "accelerate", "optimum",
+        "AutoModel",    "huggingface",  "auto_gptq", "unsloth",    "lm_eval"};
+    for (const char *p = text, *end = text + len; p < end; p++) {
+        for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+            size_t n = *p == libraries[i][0] ? strlen(libraries[i]) : 0;
+            if (n && (size_t)(end - p) >= n && memcmp(p, libraries[i], n) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* What the file does elsewhere that settles where models run. */
 static void read_facts(struct eco_scan *s)
 {
@@ -111,6 +127,7 @@ static void read_facts(struct eco_scan *s)
         }
     }
     s->places |= s->trains;
+    s->loads_models = names_library(s->tree.text, s->tree.len);
 }
 
 static void rules_of_call(struct eco_scan *s, uint32_t call)

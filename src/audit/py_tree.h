@@ -57,6 +57,7 @@
     X(TUPLE_PATTERN, "tuple_pattern")                                                              \
     X(LIST_PATTERN, "list_pattern")                                                                \
     X(RETURN, "return_statement")                                                                  \
+    X(DELETE, "delete_statement")                                                                  \
     X(YIELD, "yield")                                                                              \
     X(FOR, "for_statement")                                                                        \
     X(WHILE, "while_statement")                                                                    \

@@ -6,6 +6,8 @@
 #include "audit.h"
 #include "py_flow.h"
 
+struct eco_var;
+
 struct eco_scan {
     struct eco_audit *a;
     const char *path; /* in a->arena */
@@ -18,8 +20,12 @@ struct eco_scan {
     /* notebooks: the Python text is made of cells; this maps its lines back */
     const uint32_t *line_map; /* [rows], or NULL: as it is */
     uint32_t rows;
-    unsigned resolved;   /* shell variables looked up so far */
+    unsigned resolved;    /* shell variables looked up so far */
+    struct eco_var *vars; /* text_vars.c: what the file gives its variables */
+    size_t n_vars;
+    bool vars_read;
     bool trains, places; /* a Trainer is there; something else puts models on devices */
+    bool loads_models;   /* a library that loads language models is named */
 };
 
 /** What a scanner fills; the rest follows. Message: a format for the finding's own words. */
@@ -67,6 +73,10 @@ void eco_scan_command(struct eco_scan *s, const char *text, size_t len, uint32_t
 const char *eco_scan_nightly(const char *text, size_t len, char *name, size_t cap);
 /** A package that sets the speed, without a version. */
 bool eco_scan_loose_package(const char *text, size_t len, char *name, size_t cap);
+
+/** Text with what the file gives $NAME, ${NAME}, ${NAME:-value} put in; text_vars.c. */
+bool eco_vars_used(const char *text, size_t len);
+void eco_vars_expand(struct eco_scan *s, const char *text, size_t len, struct eco_buf *out);
 
 int eco_scan_notebook(struct eco_scan *s, struct eco_err *err);
 

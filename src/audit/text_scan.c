@@ -306,17 +306,44 @@ static void check_install(struct eco_scan *s, const char *text, size_t len, cons
     }
 }
 
-static void check_command(struct eco_scan *s, const char *text, size_t len,
-                          const struct eco_spot *spot)
+/* lm_eval --model_args pretrained=…,load_in_8bit=True */
+static void check_harness(struct eco_scan *s, const struct words *w, const struct eco_spot *spot)
+{
+    if (has(w, "--model_args") && has(w, "load_in_8bit=True") &&
+        !has(w, "llm_int8_threshold=0.0") && !has(w, "llm_int8_threshold=0")) {
+        eco_scan_add(s, ECO_AUDIT_INT8_DEFAULT, spot,
+                     "load_in_8bit with the default outlier threshold (6.0)");
+    }
+}
+
+static void check_words(struct eco_scan *s, const char *text, size_t len,
+                        const struct eco_spot *spot)
 {
     struct words w;
-    split(text, len < MAX_LOGICAL ? len : MAX_LOGICAL, &w);
+    split(text, len, &w);
     if (word_is(&w, 0, "echo") || word_is(&w, 0, "printf")) {
         return;
     }
-    check_install(s, text, len < MAX_LOGICAL ? len : MAX_LOGICAL, &w, spot);
+    check_install(s, text, len, &w, spot);
     check_vllm(s, &w, spot);
     check_tgi(s, &w, spot);
+    check_harness(s, &w, spot);
+}
+
+static void check_command(struct eco_scan *s, const char *text, size_t len,
+                          const struct eco_spot *spot)
+{
+    len = len < MAX_LOGICAL ? len : MAX_LOGICAL;
+    if (!eco_vars_used(text, len)) {
+        check_words(s, text, len, spot);
+        return;
+    }
+    struct eco_buf b = {.limit = MAX_LOGICAL};
+    eco_vars_expand(s, text, len, &b);
+    if (eco_buf_ok(&b)) {
+        check_words(s, eco_buf_str(&b), b.len, spot);
+    }
+    eco_buf_done(&b);
 }
 
 void eco_scan_command(struct eco_scan *s, const char *text, size_t len, uint32_t line)
@@ -518,7 +545,9 @@ static void yaml_keys(struct eco_scan *s, const struct line *l, struct yaml *y)
         eco_scan_add(s, ECO_AUDIT_VLLM_EAGER, &spot, "enforce_eager: true");
     } else if (key_is(l, "max_num_seqs", &v, &n) && equals(v, n, "1")) {
         eco_scan_add(s, ECO_AUDIT_VLLM_ONE_SEQ, &spot, "max_num_seqs: 1");
-    } else if (key_is(l, "image", &v, &n)) {
+    } else if (key_is(l, "image", &v, &n) || key_is(l, "tag", &v, &n) ||
+               key_is(l, "newTag", &v, &n) || key_is(l, "imageTag", &v, &n) ||
+               key_is(l, "image_tag", &v, &n)) {
         for (size_t i = 0; i + 7 <= n; i++) {
             if (memcmp(v + i, "nightly", 7) == 0) {
                 eco_scan_add(s, ECO_AUDIT_NIGHTLY_PIN, &spot, "the image is a nightly build");

@@ -130,9 +130,16 @@ static void test_new(void **state)
     test_file(ECO_TEST_DIR "/conformance/audit_new.jsonl", 105);
 }
 
+/* Flow of values, other libraries' keywords, asynchronous servers, variables of build files. */
+static void test_third(void **state)
+{
+    (void)state;
+    test_file(ECO_TEST_DIR "/conformance/audit_third.jsonl", 138);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_more),
-                                       cmocka_unit_test(test_new)};
+                                       cmocka_unit_test(test_new), cmocka_unit_test(test_third)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

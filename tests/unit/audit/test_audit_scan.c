@@ -281,7 +281,7 @@ static void test_long_line(void **state)
     if (!eco_audit_available()) {
         skip();
     }
-    eco_buf_puts(&b, "x = [");
+    eco_buf_puts(&b, "import peft\nx = [");
     for (int i = 0; i < 50000; i++) {
         eco_buf_puts(&b, call);
     }
