@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MAX_DEPTH 24
+#define MAX_DEPTH 6
 
 static bool has_word(const char *s, const char *word)
 {
@@ -71,6 +71,21 @@ static void judge_call(struct eco_scan *s, uint32_t call, struct eco_loop *l)
     }
 }
 
+static void judge_iterable(struct eco_scan *s, uint32_t iterable, struct eco_loop *l);
+
+/* [tok(b) for b in batches]: is what it was made from batches? */
+static bool made_of_batches(struct eco_scan *s, uint32_t list, int depth)
+{
+    struct eco_loop from = {.depth = depth + 1};
+    for (uint32_t c = s->tree.nodes[list].first; c != ECO_PY_NO && depth < MAX_DEPTH;
+         c = s->tree.nodes[c].next) {
+        if (s->tree.nodes[c].kind == ECO_PY_FOR_IN) {
+            judge_iterable(s, eco_py_child(&s->tree, c, ECO_PYF_RIGHT), &from);
+        }
+    }
+    return from.batched;
+}
+
 static void judge_list(struct eco_scan *s, uint32_t list, struct eco_loop *l)
 {
     const struct eco_py_node *n = s->tree.nodes;
@@ -80,7 +95,9 @@ static void judge_list(struct eco_scan *s, uint32_t list, struct eco_loop *l)
         l->batched |= item != ECO_PY_NO && n[item].kind == ECO_PY_SUBSCRIPT &&
                       eco_py_mentions(&s->tree, item, ":");
         bool encoded = item != ECO_PY_NO && eco_py_mentions(&s->tree, item, "return_tensors");
-        l->tensors |= encoded;
+        bool batches = encoded && made_of_batches(s, list, l->depth);
+        l->batched |= batches;
+        l->tensors |= encoded && !batches;
     }
     if (item != ECO_PY_NO && n[item].kind == ECO_PY_LIST) {
         uint32_t first = n[item].first;

@@ -14,6 +14,7 @@ struct eco_loop {
     uint32_t n;
     bool batched; /* each turn brings several items */
     bool tensors; /* a DataLoader of batch size 1: encoded items */
+    int depth;    /* of lists made from lists */
 };
 
 /** How an expression depends on a loop. */

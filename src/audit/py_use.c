@@ -135,9 +135,12 @@ static bool one_item_slice(struct eco_scan *s, uint32_t slice)
     }
     uint32_t left = eco_py_child(&s->tree, b, ECO_PYF_LEFT);
     size_t len = n[a].end - n[a].start;
-    return left != ECO_PY_NO && n[left].end - n[left].start == len &&
-           memcmp(s->tree.text + n[a].start, s->tree.text + n[left].start, len) == 0 &&
-           eco_py_is(&s->tree, eco_py_child(&s->tree, b, ECO_PYF_RIGHT), "1");
+    if (left == ECO_PY_NO || n[left].end - n[left].start != len ||
+        memcmp(s->tree.text + n[a].start, s->tree.text + n[left].start, len) != 0) {
+        return false;
+    }
+    struct eco_py_vals width = eco_py_eval(&s->flow, eco_py_child(&s->tree, b, ECO_PYF_RIGHT));
+    return width.n == 1 && width.v[0].what == ECO_PYV_NUM && width.v[0].num == 1;
 }
 
 /* prompts[i], prompts[i:i + 8], text[:512] */

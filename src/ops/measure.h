@@ -56,7 +56,7 @@ struct eco_measure {
     struct eco_run_check checks[ECO_MEASURE_MAX_CHECKS];
     size_t check_count;
     bool contaminated, resumed, overwrite;
-    bool trace_torn; /* said once */
+    bool trace_torn;              /* said once */
     struct eco_power_state state; /* before anything was loaded */
     struct eco_run run;
 };

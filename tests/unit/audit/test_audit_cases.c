@@ -137,9 +137,17 @@ static void test_third(void **state)
     test_file(ECO_TEST_DIR "/conformance/audit_third.jsonl", 138);
 }
 
+/* Kept from the rules' authors until these were done; docs/audit.md says how that went. */
+static void test_held(void **state)
+{
+    (void)state;
+    test_file(ECO_TEST_DIR "/conformance/audit_held.jsonl", 75);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_more),
-                                       cmocka_unit_test(test_new), cmocka_unit_test(test_third)};
+                                       cmocka_unit_test(test_new), cmocka_unit_test(test_third),
+                                       cmocka_unit_test(test_held)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
