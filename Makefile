@@ -29,7 +29,7 @@ lint: ## format, include law, sizes, symbols, words, clang-tidy, cppcheck
 asan: ## the whole suite under address and undefined-behaviour sanitizers
 	@sh scripts/suite.sh asan
 
-tsan: ## the whole suite under the thread sanitizer
+tsan: ## what has threads under the thread sanitizer
 	@sh scripts/suite.sh tsan
 
 arm64: ## cross build for ARM64, the engine's tests under qemu (not in the suite)

@@ -12,15 +12,37 @@ plain_only='^(web|peer|lint)/|^mcp/sdk|^store/postgresql'
 plain_only="$plain_only|^cli/(worker|notebook|demo|kill_run|measure_run|limits_run|openai_run)"
 plain_only="$plain_only|^sync/|^golden/(properties|injected)"
 plain_only="$plain_only|^cli/(packaging|action|skill|pages|install|calibration)"
+# What has threads: samplers, workers, the engine's pool, the server. The rest has one, and a thread
+# sanitizer nothing to say.
+threaded='^unit/(power|experiment|workload|engine|server)/|^server/(http_api|load|metrics)'
+threaded="$threaded|^mcp/protocol|^cli/(openai_worker|engine_text|measure_plain)"
+threaded="$threaded|^cli/cli/(engine|measure|power)"
+tsan_slow='/test_engine_files$' # minutes; the same pool over the same kernels as test_forward
 passed=0
 failed=0
 
-# build DIR CMAKE_ARGUMENT...
+# The targets of these tests, as arguments of build.
+threaded_targets() {
+    printf -- '-t\n%s\n' ecocompute ecocompute-openai ecocompute-serve fake_nvml tok_ids
+    for file in tests/unit/power/test_*.c tests/unit/experiment/test_*.c \
+        tests/unit/workload/test_*.c tests/unit/engine/test_*.c tests/unit/server/test_*.c; do
+        printf -- '-t\n%s\n' "$(basename "$file" .c)"
+    done
+}
+
+# build DIR [-t TARGET]... CMAKE_ARGUMENT...; without a target everything
 build() {
     dir=$1
     shift
+    targets=
+    while [ "${1:-}" = -t ]; do
+        targets="$targets $2"
+        shift 2
+    done
+    # shellcheck disable=SC2086 # words
     cmake -S . -B "$dir" -G Ninja --log-level=NOTICE -DECO_TESTS=ON \
-        -DECO_WERROR="${WERROR:-OFF}" "$@" && cmake --build "$dir" -- -j "$jobs" --quiet
+        -DECO_WERROR="${WERROR:-OFF}" "$@" &&
+        cmake --build "$dir" ${targets:+--target $targets} -- -j "$jobs" --quiet
 }
 
 # run DIR CTEST_ARGUMENT...: adds ctest's counts to ours.
@@ -62,8 +84,10 @@ for suite in "$@"; do
                 UBSAN_OPTIONS=print_stacktrace=1 SANITIZED=1 run build-asan -E "$plain_only"
         ;;
     tsan)
-        build build-tsan -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" \
-            -DECO_SANITIZE=thread -DECO_LINT=OFF && SANITIZED=1 run build-tsan -E "$plain_only"
+        # shellcheck disable=SC2046 # words
+        build build-tsan $(threaded_targets) -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" \
+            -DECO_SANITIZE=thread -DECO_LINT=OFF &&
+            SANITIZED=1 run build-tsan -R "$threaded" -E "$plain_only|$tsan_slow"
         ;;
     *)
         echo "suite: unknown suite '$suite': plain, lint, asan, tsan" >&2

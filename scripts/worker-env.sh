@@ -26,6 +26,10 @@ while [ $# -gt 0 ]; do
         ;;
     --pinned) pinned=1 ;;
     --check) check=1 ;;
+    --help | -h)
+        sed -n '2,9s/^# \{0,1\}//p' "$0"
+        exit 0
+        ;;
     *) usage ;;
     esac
     shift
@@ -74,8 +78,9 @@ if [ -n "$check" ]; then
             report "$have"
             exit 0
         fi
-        say "$candidate lacks: $need"
+        say "$candidate lacks: ${need% }"
     done
+    say "scripts/worker-env.sh without --check installs what is missing into $dir"
     exit 1
 fi
 
@@ -115,15 +120,16 @@ else
             set -- "$@" "$(grep "^$name==" workers/requirements.txt)"
         done
     fi
-    say "installing into $dir: $need"
+    say "installing into $dir: ${need% } (gigabytes, where torch is missing)"
     "$dir/bin/python" -m pip install --disable-pip-version-check --quiet "$@" || {
         say "pip could not install them; the host's Python is unchanged, and so is the rest of $dir"
+        say "without a network: PIP_INDEX_URL or PIP_FIND_LINKS names a mirror or a folder of wheels"
         exit 1
     }
     have=$(packages "$dir/bin/python")
     need=$(missing "$have")
     [ -z "$need" ] || {
-        say "after installing, still not importable: $need"
+        say "after installing, still not importable: ${need% }"
         exit 1
     }
 fi

@@ -99,7 +99,7 @@ static void used_x(const struct cell *c, enum eco_act_kind kind, int n, double *
 {
     int cols = c->m.cols, block = kind == ECO_ACT_Q8 ? 32 : kind == ECO_ACT_A8 ? 64 : cols;
     float max = 0;
-    bool outlier[MAX_COLS];
+    bool outlier[MAX_COLS] = {false};
     find_outliers(c, n, outlier);
     for (int at = 0; at < n * cols; at++) {
         const float *x = c->x + at / cols * cols;
