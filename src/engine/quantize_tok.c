@@ -134,6 +134,12 @@ static const char *pre_name(const struct eco_tokenizer *t)
         return "qwen35";
     case ECO_TOK_WORDS_TEKKEN:
         return "tekken";
+    case ECO_TOK_WORDS_FALCON:
+        return "falcon";
+    case ECO_TOK_WORDS_DEEPSEEK_LLM:
+        return "deepseek-llm";
+    case ECO_TOK_WORDS_DEEPSEEK_CODER:
+        return "deepseek-coder";
     default:
         return "qwen2";
     }

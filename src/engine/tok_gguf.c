@@ -57,7 +57,7 @@ static int add_piece(struct loading *l, int id, struct eco_err *err)
             return eco_tok_set(l->t, id, eco_buf_str(&l->raw), l->raw.len, ECO_TOK_NORMAL, score,
                                err);
         }
-        type = ECO_TOK_USER; /* letters that stand for no byte: only as it is written */
+        type = ECO_TOK_UNUSED; /* letters that stand for no byte: no merge makes it */
     }
     return eco_tok_set(l->t, id, text, len, (enum eco_tok_type)type, score, err);
 }
@@ -133,6 +133,10 @@ static int set_words(struct loading *l, struct eco_err *err)
         {"codeshell", ECO_TOK_WORDS_GPT2, true, false},
         {"exaone", ECO_TOK_WORDS_GPT2, true, false},
         {"minerva-7b", ECO_TOK_WORDS_GPT2, true, false},
+        {"falcon", ECO_TOK_WORDS_FALCON, false, false},
+        {"deepseek-llm", ECO_TOK_WORDS_DEEPSEEK_LLM, false, false},
+        {"deepseek-coder", ECO_TOK_WORDS_DEEPSEEK_CODER, false, false},
+        {"command-r", ECO_TOK_WORDS_GPT2, true, false},
     };
     const struct eco_gguf_key *pre = eco_gguf_find(&l->g, "tokenizer.ggml.pre");
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -146,7 +150,8 @@ static int set_words(struct loading *l, struct eco_err *err)
     bool text = pre && pre->type == ECO_GGUF_STRING;
     return eco_err_set(err, ECO_E_UNSUPPORTED, l->g.file,
                        "the vocabulary cuts words by the rule '%.*s': built in are gpt-2, "
-                       "llama-bpe, qwen2, qwen35, smollm, tekken and their like; use --ids",
+                       "llama-bpe, qwen2, qwen35, smollm, tekken, falcon, deepseek and their "
+                       "like; use --ids",
                        text ? (int)(pre->value_len < 40 ? pre->value_len : 40) : 8,
                        text ? (const char *)pre->value : "not said");
 }

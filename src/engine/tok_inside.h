@@ -37,6 +37,9 @@ enum eco_tok_model {
     X(QWEN2, "qwen2")                                                                              \
     X(QWEN35, "qwen35")                                                                            \
     X(TEKKEN, "tekken")                                                                            \
+    X(FALCON, "falcon")                                                                            \
+    X(DEEPSEEK_LLM, "deepseek-llm")                                                                \
+    X(DEEPSEEK_CODER, "deepseek-coder")                                                            \
     X(SPACES, "spm-words") /* a word begins at each U+2581 */                                      \
     X(RUNS, "spm-runs")    /* a word begins at each run of U+2581 */
 
@@ -118,6 +121,8 @@ bool eco_tok_unbyte(const char *text, size_t len, struct eco_buf *out);
 
 /** The end of the word that begins at text[at], at < len. NONE: all of it. */
 size_t eco_tok_word_end(enum eco_tok_words words, const char *text, size_t at, size_t len);
+/** The same for DeepSeek's rules, tok_words_split.c. */
+size_t eco_tok_word_end_split(enum eco_tok_words words, const char *text, size_t at, size_t len);
 
 /** Work space of one encode call. Init with {0}. */
 struct eco_tok_work {

@@ -14,6 +14,7 @@
 #define ECO_UNICODE_NUMBER 2u
 #define ECO_UNICODE_MARK 4u
 #define ECO_UNICODE_SPACE 8u
+#define ECO_UNICODE_PUNCTUATION 16u
 
 struct eco_unicode_range {
     uint32_t lo, hi;

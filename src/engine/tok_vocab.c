@@ -117,7 +117,9 @@ int eco_tok_index(struct eco_tokenizer *t, struct eco_err *err)
     t->slot_mask = size - 1;
     for (int i = 0; i < t->n; i++) {
         uint32_t *slot = slot_of(t, t->slots, t->slot_mask, t->pieces[i].text, t->pieces[i].len);
-        if (t->pieces[i].len > 0 && *slot == 0) { /* of twins the first one counts */
+        bool free = *slot == 0 || (t->pieces[*slot - 1].type == ECO_TOK_UNUSED &&
+                                   t->pieces[i].type != ECO_TOK_UNUSED);
+        if (t->pieces[i].len > 0 && free) { /* of twins the first one that is of use counts */
             *slot = (uint32_t)i + 1;
             t->max_piece = t->pieces[i].len > t->max_piece ? t->pieces[i].len : t->max_piece;
         }

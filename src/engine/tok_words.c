@@ -91,6 +91,55 @@ static size_t gpt2(const struct text *t, size_t at)
     return spaces(t, at);
 }
 
+/*
+ * Falcon's: [\p{P}$+<=>^~|`]+ first, then GPT-2's rule in what is between, then three digits at a
+ * time out of what that gave.
+ */
+static bool falcon_sign(const struct text *t, size_t at, size_t *n)
+{
+    uint32_t c;
+    unsigned kind = peek(t, at, &c, n);
+    return (kind & ECO_UNICODE_PUNCTUATION) || (c && c < 128 && strchr("$+<=>^~|`", (int)c));
+}
+
+static bool three_digits(const struct text *t, size_t at)
+{
+    bool digits = at + 3 <= t->len;
+    for (size_t i = 0; digits && i < 3; i++) {
+        digits = t->s[at + i] >= '0' && t->s[at + i] <= '9';
+    }
+    return digits;
+}
+
+/* The text ends, for GPT-2's rule, where the next sign stands: sought no further than needed. */
+static size_t falcon(const struct text *t, size_t at)
+{
+    size_t n, end = at;
+    if (falcon_sign(t, at, &n)) {
+        while (end < t->len && falcon_sign(t, end, &n)) {
+            end += n;
+        }
+        return end;
+    }
+    if (three_digits(t, at)) {
+        return at + 3;
+    }
+    size_t far = gpt2(t, at), white = run(t, at, ECO_UNICODE_SPACE, true);
+    struct text piece = {t->s, t->len};
+    far = white > far ? white : far;
+    while (end <= far && end < t->len && !falcon_sign(t, end, &n)) {
+        end += n;
+    }
+    piece.len = end <= far ? end : t->len;
+    end = gpt2(&piece, at);
+    for (size_t i = at; i < end; i++) {
+        if (three_digits(&piece, i)) {
+            return i;
+        }
+    }
+    return end;
+}
+
 /* \s*[\r\n]+: the end behind the last line break of the white run at `at`, or 0 */
 static size_t line_breaks(const struct text *t, size_t at)
 {
@@ -217,6 +266,11 @@ size_t eco_tok_word_end(enum eco_tok_words words, const char *text, size_t at, s
         return llama3(&t, at, 1, ECO_UNICODE_LETTER | ECO_UNICODE_MARK);
     case ECO_TOK_WORDS_TEKKEN:
         return tekken(&t, at);
+    case ECO_TOK_WORDS_FALCON:
+        return falcon(&t, at);
+    case ECO_TOK_WORDS_DEEPSEEK_LLM:
+    case ECO_TOK_WORDS_DEEPSEEK_CODER:
+        return eco_tok_word_end_split(words, text, at, len);
     case ECO_TOK_WORDS_SPACES:
     case ECO_TOK_WORDS_RUNS:
         return marked(&t, at, words == ECO_TOK_WORDS_RUNS);

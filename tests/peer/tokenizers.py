@@ -129,7 +129,7 @@ def vocabularies(j):
     if not folder:
         return j.skip("llama.cpp's vocabulary files: ECO_LLAMA_VOCABS=$(scripts/vocabs.sh)")
     for name in ("llama-spm", "phi-3", "gpt-2", "llama-bpe", "qwen2", "qwen35", "starcoder",
-                 "mpt", "refact"):
+                 "mpt", "refact", "command-r", "falcon", "deepseek-llm", "deepseek-coder"):
         file = f"{folder}/ggml-vocab-{name}.gguf"
         with open(file + ".inp", encoding="utf-8", newline="") as f:
             texts = f.read().split("\n__ggml_vocab_test__\n")[:-1]

@@ -109,6 +109,10 @@ static inline bool peer_open(struct peer *p)
             return true;
         }
     }
+#else
+    (void)p;
+    (void)peer_quiet;
+    (void)peer_library;
 #endif
     fprintf(stderr, "SKIPPED: llama.cpp's library is not there: npm ci brings it, on x86-64\n");
     return false;
