@@ -6,6 +6,13 @@ if(ECO_WERROR)
   list(APPEND ECO_WARNINGS -Werror)
 endif()
 
+# A sanitized program is large: clang's own linker needs half the time for it.
+set(ECO_LINKER)
+find_program(ECO_LLD ld.lld-14)
+if(ECO_LLD AND CMAKE_C_COMPILER_ID STREQUAL "Clang")
+  set(ECO_LINKER -fuse-ld=lld)
+endif()
+
 # Flags every target of the project gets. Contraction is off so that one formula gives one value
 # on every machine (engine kernels may turn it on for themselves).
 function(eco_flags target)
@@ -16,7 +23,7 @@ function(eco_flags target)
   if(ECO_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${ECO_SANITIZE} -fno-omit-frame-pointer
                            -fno-sanitize-recover=all)
-    target_link_options(${target} PUBLIC -fsanitize=${ECO_SANITIZE})
+    target_link_options(${target} PUBLIC -fsanitize=${ECO_SANITIZE} ${ECO_LINKER})
   endif()
 endfunction()
 
