@@ -14,7 +14,7 @@ plain_only="$plain_only|^sync/|^golden/(properties|injected)"
 plain_only="$plain_only|^cli/(packaging|action|skill|pages|install|calibration)"
 # What has threads: samplers, workers, the engine's pool, the server. The rest has one, and a thread
 # sanitizer nothing to say.
-threaded='^unit/(power|experiment|workload|engine|server)/|^server/(http_api|load|metrics)'
+threaded='^unit/(power|experiment|workload|engine|server)/|^server/(http_api|load_many|metrics)'
 threaded="$threaded|^mcp/protocol|^cli/(openai_worker|engine_text|measure_plain)"
 threaded="$threaded|^cli/cli/(engine|measure|power)"
 tsan_slow='/test_engine_files$' # minutes; the same pool over the same kernels as test_forward

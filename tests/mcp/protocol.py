@@ -209,7 +209,7 @@ def closed(program):
             process.stdin.close()
         except BrokenPipeError:
             pass
-        if process.wait(timeout=30) not in (0, 4):
+        if process.wait(timeout=240) not in (0, 4):
             fault("a closed pipe gave status %s: %s", process.returncode, process.stderr.read())
         process.stderr.close()
 
