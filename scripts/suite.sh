@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit
 jobs=${JOBS:-2}
-at_once=$((jobs + 1)) # many tests sleep: they wait for a meter, a server, a page
+at_once=$((jobs + 2)) # many tests sleep: they wait for a meter, a server, a page
 # What only runs programs of other languages or waits for clocks again: once is enough; and what
 # takes minutes there: strict_string_checks reads a megabyte's text whole at every step of it.
 plain_only='^(web|peer|lint)/|^mcp/sdk|^store/postgresql'

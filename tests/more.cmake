@@ -58,7 +58,7 @@ if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sani
   add_test(NAME cli/measure_run COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/measure_run.py
            --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>
            --clock $<TARGET_FILE:fast_clock>)
-  set_tests_properties(cli/measure_run PROPERTIES LABELS cli TIMEOUT 600 COST 30)
+  set_tests_properties(cli/measure_run PROPERTIES LABELS cli TIMEOUT 600 COST 200)
   add_test(NAME cli/track_cards COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/track_cards.py
            --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
   set_tests_properties(cli/track_cards PROPERTIES LABELS cli TIMEOUT 120)
@@ -72,7 +72,7 @@ if(TARGET ecocompute AND NOT ECO_SANITIZE) # the fake driver would need the sani
            --clock $<TARGET_FILE:fast_clock> --points ${ECO_KILL_POINTS})
   add_test(NAME cli/limits_run COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/limits_run.py
            --program $<TARGET_FILE:ecocompute> --nvml $<TARGET_FILE:fake_nvml>)
-  set_tests_properties(cli/kill_run PROPERTIES LABELS cli TIMEOUT 900 COST 40)
+  set_tests_properties(cli/kill_run PROPERTIES LABELS cli TIMEOUT 900 COST 190)
   set_tests_properties(cli/limits_run PROPERTIES LABELS cli TIMEOUT 120)
 endif()
 
@@ -100,9 +100,9 @@ if(ECO_LINT)
   eco_add_check(symbols ${CMAKE_BINARY_DIR})
   eco_add_check(cppcheck)
   eco_add_check(tidy ${CMAKE_BINARY_DIR})
-  # the longest first; they run JOBS processes beside cli/measure_run, which mostly sleeps
-  set_tests_properties(lint/tidy PROPERTIES COST 100)
-  set_tests_properties(lint/cppcheck PROPERTIES COST 80)
+  # the longest first, after those that mostly sleep; each starts JOBS processes, two in the suite
+  set_tests_properties(lint/tidy PROPERTIES COST 100 PROCESSORS 2)
+  set_tests_properties(lint/cppcheck PROPERTIES COST 80 PROCESSORS 2)
   add_test(NAME lint/errors_zh COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/lint/errors_zh.py
            ${CMAKE_SOURCE_DIR})
   set_tests_properties(lint/errors_zh PROPERTIES LABELS lint TIMEOUT 60)
