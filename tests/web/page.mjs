@@ -28,6 +28,8 @@ function check(name, holds, detail = '') {
     console.error(`not ok: ${name} ${detail}`);
   }
 }
+// An address of the page: loaded only where the page is not there yet, for a load starts the engine anew.
+const at = (page, query) => (page.url().startsWith(server.url) ? visit(page, query) : go(page, server.url + query));
 const ask = (op, args) => JSON.parse(engine.call(op, JSON.stringify(args)).text);
 const axe = async (page, name) => {
   const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'], preload: false }).analyze(); // no frames: no page of its own
@@ -74,7 +76,7 @@ const parts = {
   // the figure on the screen is the engine's
   async numbers() {
     const { page, seen } = await desk();
-    await go(page, server.url);
+    await at(page, '?tab=model');
     for (const [model, gpu, precision] of [['Qwen2.5-7B', 'rtx4090', 'NF4'], ['Llama-3.1-8B-Instruct', 'h100-sxm', 'FP8'], ['TinyLlama-1.1B-Chat-v1.0', 'a800-sxm4-80gb', 'INT8-MIXED']]) {
       await visit(page, `?tab=model&model=${model}&gpu=${gpu}&precision=${precision}`);
       const want = ask('estimate', { model, gpu, precision });
@@ -108,7 +110,7 @@ const parts = {
   // a slider's move until new numbers and a new chart are laid out
   async speed() {
     const { page, context } = await desk();
-    await go(page, `${server.url}?tab=model`);
+    await at(page, '?tab=model');
     await page.focus('#c-params_b');
     const cdp = await context.newCDPSession(page);
     await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
@@ -144,7 +146,7 @@ const parts = {
   // Does it fit, is something there, axe: each tab at each width; axe once a tab by default, else in all 108 ways.
   async looks() {
     const { page, seen } = await desk();
-    await go(page, server.url);
+    await at(page, '?tab=model');
     await page.emulateMedia({ reducedMotion: 'reduce' });
     const code = encodeURIComponent('load_in_8bit=True\nBitsAndBytesConfig(load_in_8bit=True)');
     for (const [w, width] of [...WIDTHS, 320].entries()) {
@@ -205,7 +207,7 @@ const parts = {
 
   async asking() {
     const { page, seen } = await desk();
-    await go(page, `${server.url}?tab=model`);
+    await at(page, '?tab=model');
     for (const [question, tabName, precision] of [['Is NF4 worth it for Qwen2.5-3B on an RTX 4090?', 'model', 'NF4'], ['批大小32，上下文8k，A100 INT8 13B', 'model', null],
       ['How much will Mistral-7B on A800 cost me for 1 million requests per month?', 'cost', null]]) {
       await tab(page, 'model');
@@ -236,7 +238,7 @@ const parts = {
       audit: { '#c-name': 'requirements.txt', '#code': 'bitsandbytes==0.45\n' },
       run: { '#case-none': true, '#points': POINTS_CSV },
     };
-    await go(page, `${server.url}?lang=zh&theme=dark`);
+    await at(page, '?lang=zh&theme=dark');
     const before = {};
     for (const [name, values] of Object.entries(set)) {
       await tab(page, name);
@@ -282,7 +284,7 @@ const parts = {
       if (!kinds.has(key)) kinds.set(key, c);
     }
     const { page, seen } = await desk();
-    await go(page, `${server.url}?tab=run&lang=en`);
+    await at(page, '?tab=run&lang=en');
     let points = 0, refusals = 0;
     for (const c of kinds.values()) {
       const query = `?${c.in.query.replace(/^\?/, '').replace(/#.*$/, '')}`; // a browser keeps the fragment apart
@@ -312,7 +314,7 @@ const parts = {
   // a report dropped on the page: the engine's verdict, its point, its messages
   async drops() {
     const { page, seen, context } = await desk();
-    await go(page, `${server.url}?tab=model`);
+    await at(page, '?tab=model');
     const drop = async (name, text) => {
       const transfer = await page.evaluateHandle(([n, t]) => {
         const d = new DataTransfer();
@@ -424,14 +426,14 @@ const parts = {
     const [figure, url] = [await page.textContent('.big .figure'), page.url()];
     await go(page, url);
     check('file: a link restores', (await page.textContent('.big .figure')) === figure && (await page.inputValue('#c-precision')) === 'INT8-MIXED', url);
-    await go(page, `${file}?tab=run&overlay=eyJtIjoiUXdlbi9Rd2VuMi03QiIsIk4iOjcuMCwiYSI6ImFkYSIsInAiOiJORjQiLCJlIjotNzUuMCwiYiI6Im1lYXN1cmVkIiwiZyI6Ik5WSURJQSBHZUZvcmNlIFJUWCA0MDkwIn0`);
+    await visit(page, `?tab=run&overlay=eyJtIjoiUXdlbi9Rd2VuMi03QiIsIk4iOjcuMCwiYSI6ImFkYSIsInAiOiJORjQiLCJlIjotNzUuMCwiYiI6Im1lYXN1cmVkIiwiZyI6Ik5WSURJQSBHZUZvcmNlIFJUWCA0MDkwIn0`);
     check('file: a share link', (await page.textContent('.run .figure')).includes('75'));
     clean('file', seen);
     await context.setOffline(false);
   },
 };
 
-Object.assign(parts, more({ browser, desk, server, check, ask, tab, clean, dist, source, program, full }));
+Object.assign(parts, more({ browser, desk, at, server, check, ask, tab, clean, dist, source, program, full }));
 const only = process.env.ECO_WEB_ONLY?.split(',');
 for (const [name, part] of Object.entries(parts)) {
   if (only && !only.includes(name)) continue;

@@ -29,7 +29,7 @@ export function session(sound) {
   return [['energy.json', report('NF4', [[1, 5, 15], [4, 40, 50]])], ['energy-FP16.json', report('FP16', [[2, 20, 30]])], ['trace.csv', trace]];
 }
 
-export function more({ browser, desk, server, check, ask, tab, clean, dist, source, program, full }) {
+export function more({ browser, desk, at, server, check, ask, tab, clean, dist, source, program, full }) {
   const drop = async (page, files) => {
     const transfer = await page.evaluateHandle((list) => {
       const d = new DataTransfer();
@@ -156,7 +156,7 @@ export function more({ browser, desk, server, check, ask, tab, clean, dist, sour
     // what is seen against what is expected, the other calibration, a fit of own points; all in links
     async diagnosing() {
       const { page, seen } = await desk();
-      await go(page, `${server.url}?tab=diagnose`);
+      await at(page, '?tab=diagnose');
       check('diagnose: asks what is seen', (await page.locator('.failure').count()) === 0 && (await page.locator('.answer button').count()) === 1);
       await page.click('.answer button');
       await settle(page);
@@ -168,13 +168,13 @@ export function more({ browser, desk, server, check, ask, tab, clean, dist, sour
       check('diagnose: every fix in order', JSON.stringify(await page.locator('.fixes strong').allTextContents()) === JSON.stringify(want.fixes.map((f) => f.text)));
       check('diagnose: as a command', (await page.textContent('.take code')).includes('--throughput 9.5 --power-w 140'));
       const zh = ask('diagnose', { ...args, lang: 'zh' });
-      await go(page, page.url() + '&lang=zh');
+      await visit(page, `${new URL(page.url()).search}&lang=zh`);
       check('diagnose: a link, in Chinese', (await page.textContent('.diagnose h2')) === zh.root_cause && (await page.inputValue('#c-throughput')) === '9.5');
-      await go(page, `${server.url}?tab=model&q=&gpu=rtx4090&precision=NF4&model=Qwen2.5-7B&calibration=published&lang=en`);
+      await visit(page, '?tab=model&q=&gpu=rtx4090&precision=NF4&model=Qwen2.5-7B&calibration=published&lang=en');
       const published = ask('estimate', { model: 'Qwen2.5-7B', gpu: 'rtx4090', precision: 'NF4', calibration: 'published' });
       const figure = (await page.textContent('.big .figure')).replace(/[^\d.\u2212+]/g, '').replace('\u2212', '-');
       check('calibration: as published', Number(figure) === published.delta_pct && (await page.inputValue('#c-calibration')) === 'published', figure);
-      await go(page, `${server.url}?tab=run&points=${encodeURIComponent(POINTS_CSV)}&lang=en`);
+      await visit(page, `?tab=run&points=${encodeURIComponent(POINTS_CSV)}&lang=en`);
       const fit = await page.textContent('.run table');
       check('fit: a curve of the points', /ada/.test(fit) && /NF4/.test(fit) && /\dB/.test(fit), fit);
       if (program) {
@@ -242,7 +242,7 @@ export function more({ browser, desk, server, check, ask, tab, clean, dist, sour
     // paper and forced colours
     async media() {
       const { page, seen } = await desk();
-      await go(page, `${server.url}?tab=model`);
+      await at(page, '?tab=model');
       await page.emulateMedia({ forcedColors: 'active' });
       const ink = await page.evaluate(() => {
         const of = (q, p) => getComputedStyle(document.querySelector(q))[p];
@@ -321,23 +321,20 @@ function served({ desk, check, clean, dist, source, program, full, sound }) {
       await page.reload();
       await page.waitForSelector('.gallery button');
       check('gallery: an error is said', /503/.test(await page.textContent('.gallery')));
-      await page.unroute('**/v1/replications*');
-      await page.click('.gallery button');
-      await page.waitForSelector('.gallery table');
-      await page.route('**/v1/replications*', (r) => r.fulfill({ status: 200, body: JSON.stringify({ total: 1, next: null, rows: [{ model: '<img src=x onerror=alert(1)>', basis: 'peer-reviewed', delta_pct: 'lots', ci: ['a', 3], received: 7, classified: true, curve_pct: {} }, null] }) }));
-      await page.reload();
+      const again = async (answer) => {
+        await page.unroute('**/v1/replications*');
+        await page.route('**/v1/replications*', answer);
+        await page.click('.gallery button');
+      };
+      await again((r) => r.abort());
+      check('gallery: offline is said', await page.waitForFunction(() => /reached/.test(document.querySelector('.gallery').textContent)).then(() => true));
+      await again((r) => r.fulfill({ status: 200, body: JSON.stringify({ total: 1, next: null, rows: [{ model: '<img src=x onerror=alert(1)>', basis: 'peer-reviewed', delta_pct: 'lots', ci: ['a', 3], received: 7, classified: true, curve_pct: {} }, null] }) }));
       await page.waitForSelector('.gallery table');
       check('gallery: a server that lies', (await page.textContent('.gallery .tag')) === 'unverified' && (await page.locator('.gallery img').count()) === 0);
       await page.unroute('**/v1/replications*');
-      await page.route('**/v1/replications*', (r) => r.abort());
-      await page.reload();
-      await page.waitForSelector('.gallery button');
-      check('gallery: offline is said', /reached/.test(await page.textContent('.gallery')));
       await server.stop();
       const bare = await start([]);
       await go(page, `${bare.url}?tab=run&lang=en`);
-      await page.unroute('**/v1/replications*');
-      await page.reload();
       await page.waitForFunction(() => document.querySelector('.gallery p'));
       check('gallery: a server without a store', /--store/.test(await page.textContent('.gallery')));
       await bare.stop();
