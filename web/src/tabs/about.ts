@@ -30,8 +30,8 @@ const PARTS: [Text, Text[]][] = [
   [['How a number is made', '数字如何得出'], [[
     'Pairs of runs, quantized and 16 bit on the same card in the same session, are the data. A Gaussian mixed model over size, card, precision, engine and batch predicts the change for a session like yours. Its bands hold 50, 80 and 95 % of such sessions; left-out sessions check that they do.',
     '数据是成对运行：同一张卡、同一会话中的量化与 16 位。高斯混合模型以规模、显卡、精度、引擎和批大小预测您这样的会话中的变化。区间覆盖 50、80、95 % 的此类会话，并用留出会话检验。'], [
-    'The page computes with the same C code as the command line, compiled to WebAssembly. A test sends 1 000 requests through both and compares every field.',
-    '本页与命令行使用同一份 C 代码（编译为 WebAssembly）。测试把 1 000 个请求送入两者并逐字段比较。']]],
+    'The page computes with the same C code as the command line, compiled to WebAssembly. A test sends 1 000 requests through both and compares every field.',
+    '本页与命令行使用同一份 C 代码（编译为 WebAssembly）。测试把 1 000 个请求送入两者并逐字段比较。']]],
   [['What these numbers are not', '这些数字不是什么'], [[
     'Not wall power: most joules are GPU board power; CPU, memory, power supply and cooling are outside unless a row says otherwise. Not a certified benchmark. Not a statement about quantization in general: about the named kernels on the named cards; another kernel can turn the sign.',
     '不是墙上功率：大多数焦耳是 GPU 板卡功率，除非数据行另有说明，否则不含 CPU、内存、电源与散热。不是认证基准。也不是对量化的一般性结论：只针对所列内核与显卡，换个内核符号可能反转。'], [
