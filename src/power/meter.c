@@ -322,9 +322,21 @@ static void plain_edge(struct eco_meter *m, size_t i, struct meter_edge *e)
     if (!m->sources[i]->counter) {
         return;
     }
+    e->before_ns = now_ns(m);
     e->status = read_counter(m, i, &e->energy_j);
+    e->after_ns = now_ns(m);
     double tick_s = m->tick_s[i] >= 0 ? m->tick_s[i] : 0.1, w = recent_w(m, i);
     e->spread_j = isnan(w) ? 0 : tick_s * w / 2;
+}
+
+/* What flowed between the window's edge and a read that came earlier or later. */
+static void widen(struct eco_meter *m, size_t i, struct meter_edge *e, int64_t edge_ns)
+{
+    int64_t early_ns = edge_ns - e->before_ns, late_ns = e->after_ns - edge_ns;
+    double w = recent_w(m, i), off_s = (double)(early_ns > late_ns ? early_ns : late_ns) * 1e-9;
+    if (e->status == ECO_POWER_OK && w >= 0 && off_s > 0) {
+        e->spread_j += w * off_s;
+    }
 }
 
 /* What a tick seen `slack_ns` late may have let pass. */
@@ -413,8 +425,12 @@ static int begin(struct eco_meter *m, bool fast, int *id, struct eco_err *err)
         }
     }
     int64_t from_ns = now_ns(m);
-    for (size_t i = 0; !fast && i < m->n; i++) {
-        carry_to(m, i, &edge[i], tick_ns[i], from_ns);
+    for (size_t i = 0; i < m->n; i++) {
+        if (tick_ns[i]) {
+            carry_to(m, i, &edge[i], tick_ns[i], from_ns);
+        } else {
+            widen(m, i, &edge[i], from_ns);
+        }
     }
     pthread_mutex_lock(&m->lock);
     struct meter_window *w = &m->window[slot];
@@ -481,6 +497,7 @@ int eco_meter_end(struct eco_meter *m, int id, struct eco_meter_energy *out, str
         } else {
             end_edge(m, i, w->to_ns, &e);
         }
+        widen(m, i, &e, w->to_ns);
         w->source[i].end = e;
     }
     wait_for_tail(m, w);

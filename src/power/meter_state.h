@@ -11,8 +11,9 @@
 /* A counter at a window's edge. */
 struct meter_edge {
     enum eco_power_status status;
-    double energy_j; /* at the edge, interpolated */
-    double spread_j; /* how far it may be off: what was not aligned */
+    double energy_j;             /* at the edge, interpolated */
+    double spread_j;             /* how far it may be off: what was not aligned */
+    int64_t before_ns, after_ns; /* of its read, which may have waited for the sampler's */
 };
 
 struct meter_source_window {
