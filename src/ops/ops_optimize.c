@@ -724,7 +724,8 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
         return rc;
     }
     eco_step_assume(&q, "optimize", a,
-                    (a->gpus.n ? 0 : ECO_ASSUMED_GPU) | ECO_ASSUMED_REQUESTS | ECO_ASSUMED_REGION);
+                    (a->gpus.n ? 0 : ECO_ASSUMED_GPU) | ECO_ASSUMED_PROMPT | ECO_ASSUMED_GEN |
+                        ECO_ASSUMED_CTX | ECO_ASSUMED_REQUESTS | ECO_ASSUMED_TARIFF);
     eco_step_circumstances(&q, &a->risk, &a->money);
     out->objective = a->objective;
     out->calibration = published ? "published" : "ecocompute";

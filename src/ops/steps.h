@@ -24,15 +24,36 @@ struct eco_notes {
 
 struct eco_region;
 
-/** What nobody said; the names are those of the parameters. */
+/* X(NAME, parameter): what an answer rests on and a default may stand for, in the order told. */
+#define ECO_ASSUMPTIONS(X)                                                                         \
+    X(MODEL, "model") /* a size that stands for any: only ask does that */                         \
+    X(GPU, "gpu")                                                                                  \
+    X(PRECISION, "precision")                                                                      \
+    X(BATCH, "batch")                                                                              \
+    X(PROMPT, "prompt_tokens")                                                                     \
+    X(GEN, "gen_tokens")                                                                           \
+    X(CTX, "ctx")                                                                                  \
+    X(REQUESTS, "requests")                                                                        \
+    X(REGION, "region")                                                                            \
+    X(PRICE, "price")                                                                              \
+    X(CARBON, "carbon_intensity")                                                                  \
+    X(PUE, "pue")
+
+enum eco_assumption {
+#define X(name, text) ECO_ASSUMPTION_##name,
+    ECO_ASSUMPTIONS(X)
+#undef X
+        ECO_ASSUMPTION_COUNT
+};
+
+/** What nobody said, as bits. */
 enum eco_assumed {
-    ECO_ASSUMED_MODEL = 1, /* a size that stands for any: only ask does that */
-    ECO_ASSUMED_GPU = 2,
-    ECO_ASSUMED_PRECISION = 4,
-    ECO_ASSUMED_BATCH = 8,
-    ECO_ASSUMED_REQUESTS = 16,
-    ECO_ASSUMED_REGION = 32,
-    ECO_ASSUMED_ALL = 63
+#define X(name, text) ECO_ASSUMED_##name = 1 << ECO_ASSUMPTION_##name,
+    ECO_ASSUMPTIONS(X)
+#undef X
+        ECO_ASSUMED_ALL = (1 << ECO_ASSUMPTION_COUNT) - 1,
+    ECO_ASSUMED_TARIFF =
+        ECO_ASSUMED_REGION | ECO_ASSUMED_PRICE | ECO_ASSUMED_CARBON | ECO_ASSUMED_PUE
 };
 
 /** The question as understood: which model, which card, how it is run. */

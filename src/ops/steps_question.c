@@ -273,36 +273,39 @@ int eco_step_target(struct eco_ctx *ctx, const struct eco_args_target *t, struct
     return rc;
 }
 
+static const char *const assumptions[] = {
+#define X(name, text) text,
+    ECO_ASSUMPTIONS(X)
+#undef X
+};
+
 void eco_step_assume(struct eco_question *q, const char *verb, const void *args, unsigned mask)
 {
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } defaults[] = {{"gpu", ECO_ASSUMED_GPU},
-                    {"precision", ECO_ASSUMED_PRECISION},
-                    {"batch", ECO_ASSUMED_BATCH},
-                    {"requests", ECO_ASSUMED_REQUESTS},
-                    {"region", ECO_ASSUMED_REGION}};
     const struct eco_op *op = eco_op_find(verb);
-    for (size_t i = 0; i < ECO_COUNT(defaults); i++) {
-        const struct eco_param *p = eco_args_find(op, defaults[i].name, strlen(defaults[i].name));
+    for (size_t i = ECO_ASSUMPTION_GPU; i < ECO_COUNT(assumptions); i++) {
+        const struct eco_param *p = eco_args_find(op, assumptions[i], strlen(assumptions[i]));
         if (p && !eco_args_have(op, args, p->offset)) {
-            q->assumed |= defaults[i].bit & mask;
+            q->assumed |= 1u << i & mask;
         }
     }
     if (!q->gpu || q->gpu == q->ctx->host_gpu) { /* a class was named, or the card is here */
         q->assumed &= ~(unsigned)ECO_ASSUMED_GPU;
     }
+    if (!(q->assumed & ECO_ASSUMED_REGION)) { /* they are the named region's */
+        q->assumed &= ~(unsigned)(ECO_ASSUMED_PRICE | ECO_ASSUMED_CARBON);
+    }
+    if (!(q->assumed & (ECO_ASSUMED_PROMPT | ECO_ASSUMED_GEN))) { /* their sum */
+        q->assumed &= ~(unsigned)ECO_ASSUMED_CTX;
+    }
 }
 
 static struct eco_strs assumed_names(const struct eco_question *q)
 {
-    static const char *const names[] = {"model", "gpu", "precision", "batch", "requests", "region"};
-    const char **v = eco_arena_array(q->ctx->arena, ECO_COUNT(names), sizeof(*v));
+    const char **v = eco_arena_array(q->ctx->arena, ECO_COUNT(assumptions), sizeof(*v));
     size_t n = 0;
-    for (size_t i = 0; v && i < ECO_COUNT(names); i++) {
+    for (size_t i = 0; v && i < ECO_COUNT(assumptions); i++) {
         if (q->assumed & (1u << i)) {
-            v[n++] = names[i];
+            v[n++] = assumptions[i];
         }
     }
     return (struct eco_strs){v, n};

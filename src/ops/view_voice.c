@@ -102,37 +102,68 @@ static enum eco_tone tone_of_mood(const char *mood)
                                        : ECO_TONE_WARN;
 }
 
+/* The words of one assumption; nothing when the answer does not rest on it. */
+static void assumed_one(struct eco_doc *d, const struct eco_view_opening *o, const char *name,
+                        struct eco_buf *b)
+{
+    const struct eco_res_input *in = o->input;
+    const struct eco_res_bill *bill = o->bill && o->bill->requests > 0 ? o->bill : NULL;
+    if (strcmp(name, "gpu") == 0 && in->gpu) {
+        eco_buf_printf(b, TX(d, assumed_card), in->gpu);
+    } else if (strcmp(name, "precision") == 0 && in->precision) {
+        eco_buf_printf(b, TX(d, assumed_precision), in->precision);
+    } else if (strcmp(name, "batch") == 0) {
+        eco_buf_printf(b, TX(d, assumed_batch), (long long)in->batch);
+    } else if (strcmp(name, "prompt_tokens") == 0) {
+        eco_buf_printf(b, TX(d, assumed_prompt), (long long)in->prompt_tokens);
+    } else if (strcmp(name, "gen_tokens") == 0) {
+        eco_buf_printf(b, TX(d, assumed_gen), (long long)in->gen_tokens);
+    } else if (strcmp(name, "ctx") == 0) {
+        eco_buf_printf(b, TX(d, assumed_ctx), (long long)in->ctx);
+    } else if (strcmp(name, "requests") == 0 && bill) {
+        eco_buf_printf(b, TX(d, assumed_requests), eco_doc_num(d, bill->requests, 15));
+    } else if (strcmp(name, "region") == 0 && bill) {
+        eco_buf_printf(b, TX(d, assumed_region), eco_view_word(d, bill->region));
+    } else if (strcmp(name, "price") == 0 && bill && bill->price_usd_per_kwh.have) {
+        eco_buf_printf(b, TX(d, assumed_price), eco_doc_num(d, bill->price_usd_per_kwh.v, 15));
+    } else if (strcmp(name, "carbon_intensity") == 0 && bill && bill->carbon_gco2_per_kwh.have) {
+        eco_buf_printf(b, TX(d, assumed_carbon), eco_doc_num(d, bill->carbon_gco2_per_kwh.v, 15));
+    } else if (strcmp(name, "pue") == 0 && bill) {
+        eco_buf_printf(b, TX(d, assumed_pue), eco_doc_num(d, bill->pue, 15));
+    }
+}
+
+/* "gen_tokens" -> ", --gen-tokens" */
+static void option_into(struct eco_buf *b, const char *name, const char *comma)
+{
+    eco_buf_printf(b, "%s--", b->len ? comma : "");
+    for (; *name; name++) {
+        eco_buf_putc(b, *name == '_' ? '-' : *name);
+    }
+}
+
 /* What nobody said and a default stands for: told, in either voice, so that no guess passes for
- * the user's own. */
+ * the user's own, with the options that set it. */
 static void assumed_line(struct eco_doc *d, const struct eco_view_opening *o)
 {
     const struct eco_res_input *in = o->input;
-    struct eco_buf b = ECO_BUF_INIT;
+    struct eco_buf b = ECO_BUF_INIT, options = ECO_BUF_INIT;
     for (size_t i = 0; in && i < in->assumed.n; i++) {
-        const char *name = in->assumed.v[i];
-        bool bill = o->bill && o->bill->requests > 0;
         struct eco_buf one = ECO_BUF_INIT;
-        if (strcmp(name, "gpu") == 0 && in->gpu) {
-            eco_buf_printf(&one, TX(d, assumed_card), in->gpu);
-        } else if (strcmp(name, "precision") == 0 && in->precision) {
-            eco_buf_printf(&one, TX(d, assumed_precision), in->precision);
-        } else if (strcmp(name, "batch") == 0) {
-            eco_buf_printf(&one, TX(d, assumed_batch), (long long)in->batch);
-        } else if (strcmp(name, "requests") == 0 && bill) {
-            eco_buf_printf(&one, TX(d, assumed_requests), eco_doc_num(d, o->bill->requests, 15));
-        } else if (strcmp(name, "region") == 0 && bill) {
-            eco_buf_printf(&one, TX(d, assumed_region), eco_view_word(d, o->bill->region));
-        }
+        assumed_one(d, o, in->assumed.v[i], &one);
         if (one.len) {
             eco_buf_puts(&b, b.len ? TX(d, list_comma) : "");
             eco_buf_puts(&b, eco_buf_str(&one));
+            option_into(&options, in->assumed.v[i], TX(d, list_comma));
         }
         eco_buf_done(&one);
     }
     if (b.len) {
-        eco_doc_text(d, ECO_TONE_QUIET, TX(d, assumed_line), eco_buf_str(&b));
+        eco_doc_text(d, ECO_TONE_QUIET, TX(d, assumed_line), eco_buf_str(&b),
+                     eco_buf_str(&options));
     }
     eco_buf_done(&b);
+    eco_buf_done(&options);
 }
 
 static bool is_assumed(const struct eco_res_input *in, const char *name)
