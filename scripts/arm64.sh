@@ -45,8 +45,8 @@ done
 echo "== test_kernels, without byte products"
 qemu-aarch64 -cpu cortex-a72 -L /usr/aarch64-linux-gnu $build/tests/test_kernels
 qemu-aarch64 -L /usr/aarch64-linux-gnu $build/ecocompute engine bench synthetic:SmolLM2-135M \
-    --prompt-tokens 4 --gen-tokens 2 --runs 1 --precision Q8_0,NF4,NF4-A8
+    --prompt-tokens 1 --gen-tokens 1 --runs 1 --precision Q8_0
 # a measurement to its end; the power source is qemu's host's, or none
 qemu-aarch64 -L /usr/aarch64-linux-gnu $build/ecocompute measure --workload builtin \
-    --model synthetic:SmolLM2-135M --precision FP16,NF4-A8 --quick --blocks 2 --iterations 1 --gen-tokens 2 \
+    --model synthetic:SmolLM2-135M --precision FP16,NF4-A8 --quick --blocks 1 --iterations 1 --gen-tokens 1 \
     --force --out $build/measured
