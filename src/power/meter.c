@@ -411,7 +411,7 @@ static int free_slot(struct eco_meter *m, struct eco_err *err)
 static int begin(struct eco_meter *m, bool fast, int *id, struct eco_err *err)
 {
     struct meter_edge edge[ECO_METER_MAX_SOURCES];
-    int64_t tick_ns[ECO_METER_MAX_SOURCES];
+    int64_t tick_ns[ECO_METER_MAX_SOURCES] = {0};
     int slot = free_slot(m, err);
     if (slot < 0) {
         return slot;
