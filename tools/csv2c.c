@@ -13,8 +13,10 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "csv2c_words.h"
 #include "eco_types.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,44 +74,6 @@ static const struct {
 #include "columns.def"
 };
 enum { TABLES = sizeof tables / sizeof tables[0], COLUMNS = sizeof columns / sizeof columns[0] };
-
-/* A name in an enum list: what the CSV says, and the C constant for it. */
-struct word {
-    const char *text, *constant;
-};
-static const struct word arch_words[] = {
-#define X(name, text, vendor) {text, "ECO_ARCH_" #name},
-    ECO_ARCHS(X)
-#undef X
-        {NULL, NULL}};
-static const struct word precision_words[] = {
-#define X(name, text, published, bits, family, aliases) {text, "ECO_PREC_" #name},
-    ECO_PRECISIONS(X)
-#undef X
-        {NULL, NULL}};
-static const struct word engine_words[] = {{"transformers", "ECO_ENGINE_TRANSFORMERS"},
-                                           {"vllm", "ECO_ENGINE_VLLM"},
-                                           {"llamacpp", "ECO_ENGINE_LLAMACPP"},
-                                           {"tensorrt-llm", "ECO_ENGINE_TENSORRT_LLM"},
-                                           {"deepspeed", "ECO_ENGINE_DEEPSPEED"},
-                                           {"sglang", "ECO_ENGINE_SGLANG"},
-                                           {NULL, NULL}};
-static const struct word grade_words[] = {{"A", "ECO_GRADE_A"},
-                                          {"B", "ECO_GRADE_B"},
-                                          {"C", "ECO_GRADE_C"},
-                                          {"D", "ECO_GRADE_D"},
-                                          {NULL, NULL}};
-static const struct word boundary_words[] = {
-    {"unknown", "ECO_BOUNDARY_UNKNOWN"},         {"gpu-board", "ECO_BOUNDARY_GPU_BOARD"},
-    {"cpu-package", "ECO_BOUNDARY_CPU_PACKAGE"}, {"wall", "ECO_BOUNDARY_WALL"},
-    {"wall-peak", "ECO_BOUNDARY_WALL_PEAK"},     {NULL, NULL}};
-static const struct word basis_words[] = {{"unknown", "ECO_POWER_UNKNOWN"},
-                                          {"gross", "ECO_POWER_GROSS"},
-                                          {"net", "ECO_POWER_NET"},
-                                          {NULL, NULL}};
-static const struct word class_words[] = {
-    {"NF4", "ECO_PUB_NF4"}, {"INT8", "ECO_PUB_INT8"}, {NULL, NULL}};
-static const struct word bool_words[] = {{"yes", "true"}, {"no", "false"}, {NULL, NULL}};
 
 /* One data file: its place in the tables, its bytes. */
 struct source {
@@ -587,6 +551,41 @@ static void put_by_precision(struct work *w, int t, struct eco_buf *out)
     eco_buf_puts(out, "\n};\n");
 }
 
+/* ln of a model's dimensions, for shapes by size: %a is the double itself. */
+static void put_model_logs(struct work *w, int t, struct eco_buf *out)
+{
+    static const char *const of[] = {"params_total", "layers",   "hidden", "intermediate",
+                                     "n_kv_heads",   "head_dim", "vocab"};
+    enum { N = sizeof of / sizeof of[0], KV = 4 };
+    const struct column *cols[MAX_COLUMNS];
+    size_t n = table_columns(t, cols);
+
+    eco_buf_puts(out, "const struct eco_model_logs eco_data_models_logs[] = {\n");
+    for (size_t i = 0; i < w->n_sources; i++) {
+        struct eco_csv csv;
+
+        if (w->sources[i].table != t)
+            continue;
+        open_csv(&csv, &w->sources[i], cols, n);
+        while (next_row(&csv, &w->sources[i])) {
+            double v[N] = {0};
+            for (size_t c = 0; c < n * N; c++) {
+                if (strcmp(cols[c / N]->name, of[c % N]) == 0)
+                    v[c % N] = strtod(csv.cell[c / N].s, NULL);
+            }
+            v[0] /= 1e9;
+            v[KV] *= v[KV + 1];
+            for (size_t k = 0; k < N; k++) {
+                if (k != KV + 1)
+                    eco_buf_printf(out, "%s%a", k == 0 ? "    {" : ", ", v[k] > 0 ? log(v[k]) : 0);
+            }
+            eco_buf_puts(out, "},\n");
+        }
+        eco_csv_done(&csv);
+    }
+    eco_buf_puts(out, "};\n");
+}
+
 /* All rows of table t into the two arrays' bodies. */
 static size_t put_rows(struct work *w, int t, struct eco_buf *out, struct eco_buf *more)
 {
@@ -639,6 +638,8 @@ static size_t write_table(struct work *w, int t)
     }
     if (t == ROWS_TABLE)
         put_by_precision(w, t, &out);
+    if (strcmp(tables[t].name, "models") == 0)
+        put_model_logs(w, t, &out);
     write_file(w, eco_arena_printf(&w->arena, "eco_data_%s.c", tables[t].name), &out);
     eco_buf_done(&out);
     eco_buf_done(&more);
@@ -734,6 +735,8 @@ static void write_header(struct work *w, const size_t rows[TABLES])
                            "extern const uint16_t eco_data_%s_by_precision[];\n"
                            "extern const uint16_t eco_data_%s_precision_at[];\n",
                            tables[t].name, tables[t].name);
+        if (strcmp(tables[t].name, "models") == 0)
+            eco_buf_puts(&out, "extern const struct eco_model_logs eco_data_models_logs[];\n");
         if (has_extra(t))
             eco_buf_printf(&out, "extern const struct eco_%s_extra eco_data_%s_extra[];\n",
                            tables[t].name, tables[t].name);

@@ -249,8 +249,13 @@ enum eco_arch eco_dataset_detect_any_arch(const char *name, size_t len,
                                           const struct eco_gpu **gpu_or_null);
 
 /* --- models ----------------------------------------------------------------------------- */
+/** Natural logarithms, made when the tables are; 0 where a model has no such dimension. */
+struct eco_model_logs {
+    double total_b, layers, hidden, intermediate, kv_width, vocab; /* total in 1e9, width: KV */
+};
 size_t eco_dataset_model_count(void);
 const struct eco_model *eco_dataset_model(size_t index); /* NULL past the end */
+const struct eco_model_logs *eco_dataset_model_logs(size_t index); /* the same */
 const char *eco_dataset_model_short(size_t index);       /* "qwen2.5-7b" */
 const char *eco_dataset_model_note(size_t index);        /* "" when there is none */
 bool eco_dataset_model_measured(size_t index);           /* has rows in data/measurements */

@@ -32,6 +32,11 @@ const struct eco_model *eco_dataset_model(size_t index)
     return index < eco_data_models_count ? &eco_data_models[index] : NULL;
 }
 
+const struct eco_model_logs *eco_dataset_model_logs(size_t index)
+{
+    return index < eco_data_models_count ? &eco_data_models_logs[index] : NULL;
+}
+
 const char *eco_dataset_model_short(size_t index)
 {
     return index < eco_data_models_count ? eco_data_models_extra[index].short_name : "";

@@ -32,11 +32,11 @@ static struct fit sums_at(double x0, double bandwidth)
         if (!is_template(m)) {
             continue;
         }
-        double x = log((double)m->params_total / 1e9) - x0;
+        const struct eco_model_logs *ln = eco_dataset_model_logs(i);
+        double x = ln->total_b - x0;
         double w = exp(-0.5 * (x / bandwidth) * (x / bandwidth));
-        const double y[WHATS] = {log(m->layers),       log(m->hidden),
-                                 log(m->intermediate), log((double)m->n_kv_heads * m->head_dim),
-                                 log(m->vocab),        m->tied ? 1.0 : 0.0};
+        const double y[WHATS] = {ln->layers,   ln->hidden, ln->intermediate,
+                                 ln->kv_width, ln->vocab,  m->tied ? 1.0 : 0.0};
         f.w += w;
         f.x += w * x;
         f.xx += w * x * x;

@@ -309,8 +309,9 @@ static bool same_name(const char *known, size_t known_len, const char *name, siz
 const struct eco_param *eco_args_find(const struct eco_op *op, const char *name, size_t len)
 {
     for (size_t i = 0; i < op->n_params; i++) {
-        if (same_name(op->params[i].name, strlen(op->params[i].name), name, len)) {
-            return &op->params[i];
+        const char *known = op->params[i].name;
+        if (len > 0 && known[0] == name[0] && same_name(known, strlen(known), name, len)) {
+            return &op->params[i]; /* no name starts with '_' */
         }
     }
     for (size_t i = 0; i < op->n_params; i++) {
@@ -498,12 +499,15 @@ static bool is_published(const struct eco_op *op, void *args)
 static int check_wide(const struct eco_op *op, void *args, struct eco_err *err)
 {
     const struct eco_args_head *head = args;
-    for (size_t i = 0; i < op->n_params && !is_published(op, args); i++) {
+    for (size_t i = 0; i < op->n_params; i++) {
         const struct eco_param *p = &op->params[i];
+        if (!(p->flags & ECO_PF_WIDE) || !(head->have & bit_of(op, p))) {
+            continue;
+        }
         double v = p->type == ECO_T_I64   ? (double)*(int64_t *)member(args, p)
                    : p->type == ECO_T_F64 ? *(double *)member(args, p)
                                           : 0;
-        if (p->flags & ECO_PF_WIDE && head->have & bit_of(op, p) && !in_range(p, v)) {
+        if (!in_range(p, v) && !is_published(op, args)) {
             return out_of_range(p, v, err);
         }
     }
