@@ -150,5 +150,9 @@ void eco_buf_put_num(struct eco_buf *b, double v)
 {
     char text[ECO_NUM_MAX];
 
+    if (b->limit == 0 && !b->failed && b->cap - b->len > ECO_NUM_MAX) {
+        b->len += eco_num_format(v, b->data + b->len); /* nearly always */
+        return;
+    }
     eco_buf_put(b, text, eco_num_format(v, text));
 }

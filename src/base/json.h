@@ -78,8 +78,8 @@ void eco_jw_object_end(struct eco_json_writer *w);
 void eco_jw_array(struct eco_json_writer *w);
 void eco_jw_array_end(struct eco_json_writer *w);
 void eco_jw_key(struct eco_json_writer *w, const char *key);
-/** The same for a table's own names, which need no escape: letters, digits and '_'. */
-void eco_jw_name(struct eco_json_writer *w, const char *name);
+/** The same for a table's own names, which need no escape, written as ,"name": (with the comma). */
+void eco_jw_token(struct eco_json_writer *w, const char *token, size_t len);
 void eco_jw_null(struct eco_json_writer *w);
 void eco_jw_bool(struct eco_json_writer *w, bool v);
 void eco_jw_num(struct eco_json_writer *w, double v); /* NaN and inf become null */

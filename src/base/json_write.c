@@ -3,6 +3,9 @@
 #include "base/num.h"
 #include "base/utf8.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <math.h>
 #include <string.h>
 
@@ -96,11 +99,29 @@ static uint64_t special(const char *s)
            ones * 0x80;
 }
 
+#ifdef __SSE2__
+/* The same for sixteen; a byte above 0x7f is below 0x20 as a signed one. */
+static int special16(const char *s)
+{
+    __m128i v = _mm_loadu_si128((const void *)s);
+    __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+    __m128i slash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+
+    return _mm_movemask_epi8(
+        _mm_or_si128(_mm_or_si128(quote, slash), _mm_cmplt_epi8(v, _mm_set1_epi8(0x20))));
+}
+#endif
+
 /* Bytes at s[0..len) that are written as they are. */
 static size_t plain_run(const char *s, size_t len)
 {
     size_t n = 0;
 
+#ifdef __SSE2__
+    while (len - n >= 16 && special16(s + n) == 0) {
+        n += 16;
+    }
+#endif
     while (len - n >= 8 && special(s + n) == 0) {
         n += 8;
     }
@@ -167,27 +188,17 @@ void eco_jw_key(struct eco_json_writer *w, const char *key)
     put_key(w, key, strlen(key));
 }
 
-void eco_jw_name(struct eco_json_writer *w, const char *name)
+void eco_jw_token(struct eco_json_writer *w, const char *token, size_t len)
 {
     if (w->indent > 0 || w->after_key || w->depth == 0) {
-        eco_jw_key(w, name);
+        put_key(w, token + 2, len - 4);
         return;
     }
-    bool comma = w->need_comma[w->depth];
-    size_t len = strlen(name);
-    char *p = eco_buf_extend(w->out, len + 3 + comma);
+    bool first = !w->need_comma[w->depth];
 
     w->need_comma[w->depth] = true;
     w->after_key = true;
-    if (p != NULL) {
-        *p = ',';
-        p += comma;
-        p[0] = '"';
-        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): a quote ends it */
-        memcpy(p + 1, name, len);
-        p[len + 1] = '"';
-        p[len + 2] = ':';
-    }
+    eco_buf_put(w->out, token + first, len - first);
 }
 
 void eco_jw_raw(struct eco_json_writer *w, const char *json, size_t len)
@@ -208,13 +219,12 @@ void eco_jw_bool(struct eco_json_writer *w, bool v)
 
 void eco_jw_num(struct eco_json_writer *w, double v)
 {
-    char text[ECO_NUM_MAX];
-
     if (!isfinite(v)) {
         eco_jw_null(w);
         return;
     }
-    eco_jw_raw(w, text, eco_num_format(v, text));
+    before(w);
+    eco_buf_put_num(w->out, v);
 }
 
 void eco_jw_i64(struct eco_json_writer *w, int64_t v)

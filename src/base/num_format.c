@@ -139,9 +139,6 @@ static int to_digits(uint64_t v, char digits[20])
  */
 static bool short_decimal(double x, uint64_t *value, int *places)
 {
-    double scale = x < 1e9 ? 1e6 : 1e3;
-    uint64_t i;
-
     if (x < 9007199254740992.0 && x == (double)(uint64_t)x) {
         *value = (uint64_t)x;
         *places = 0;
@@ -150,13 +147,14 @@ static bool short_decimal(double x, uint64_t *value, int *places)
     if (!(x < 1e12)) {
         return false;
     }
-    i = (uint64_t)(x * scale + 0.5);
-    if ((double)i / scale != x) {
-        return false;
+    *value = (uint64_t)(x * 1e3 + 0.5);
+    *places = 3;
+    if ((double)*value / 1e3 == x) {
+        return true;
     }
-    *value = i;
-    *places = scale > 1e5 ? 6 : 3;
-    return true;
+    *value = (uint64_t)(x * 1e6 + 0.5);
+    *places = 6;
+    return x < 1e9 && (double)*value / 1e6 == x;
 }
 
 static size_t put_short(bool negative, uint64_t value, int places, char *out)

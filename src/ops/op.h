@@ -131,6 +131,8 @@ struct eco_record;
 
 struct eco_field {
     const char *name;
+    const char *key; /* ,"name": and its length */
+    size_t key_len;
     enum eco_field_type type;
     size_t offset;
     const char *unit;
@@ -210,6 +212,7 @@ const struct eco_op *eco_op_find(const char *name);
 #name, ECO_T_##type, def, lo, hi, unit, choices, alias, flags, help,                       \
             offsetof(struct S, name)                                                               \
     }
+#define ECO_FIELD_NAME(name) #name, ",\"" #name "\":", sizeof(#name) + 3
 #define ECO_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

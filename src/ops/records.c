@@ -3,13 +3,18 @@
  */
 #include "records.h"
 
-#define R(name, type, unit, help) {#name, ECO_F_##type, offsetof(REC, name), unit, help, NULL},
+#define R(name, type, unit, help)                                                                  \
+    {ECO_FIELD_NAME(name), ECO_F_##type, offsetof(REC, name), unit, help, NULL},
 #define RX(name)
-#define RS(name, sub, help) {#name, ECO_F_SPARSE, offsetof(REC, name), "", help, &eco_rec_##sub},
-#define RA(name, help) {#name, ECO_F_ANY, offsetof(REC, name), "", help, NULL},
-#define RO(name, sub, help) {#name, ECO_F_OBJ, offsetof(REC, name), "", help, &eco_rec_##sub},
-#define RM(name, sub, help) {#name, ECO_F_MAYBE, offsetof(REC, name), "", help, &eco_rec_##sub},
-#define RL(name, sub, help) {#name, ECO_F_LIST, offsetof(REC, name), "", help, &eco_rec_##sub},
+#define RS(name, sub, help)                                                                        \
+    {ECO_FIELD_NAME(name), ECO_F_SPARSE, offsetof(REC, name), "", help, &eco_rec_##sub},
+#define RA(name, help) {ECO_FIELD_NAME(name), ECO_F_ANY, offsetof(REC, name), "", help, NULL},
+#define RO(name, sub, help)                                                                        \
+    {ECO_FIELD_NAME(name), ECO_F_OBJ, offsetof(REC, name), "", help, &eco_rec_##sub},
+#define RM(name, sub, help)                                                                        \
+    {ECO_FIELD_NAME(name), ECO_F_MAYBE, offsetof(REC, name), "", help, &eco_rec_##sub},
+#define RL(name, sub, help)                                                                        \
+    {ECO_FIELD_NAME(name), ECO_F_LIST, offsetof(REC, name), "", help, &eco_rec_##sub},
 
 #define REC struct eco_res_band
 static const struct eco_field fields_band[] = {

@@ -21,7 +21,7 @@ void eco_result_json(const struct eco_record *rec, const void *result, struct ec
 {
     eco_jw_object(w);
     for (size_t i = 0; i < rec->n_fields; i++) {
-        eco_jw_name(w, rec->fields[i].name);
+        eco_jw_token(w, rec->fields[i].key, rec->fields[i].key_len);
         field_json(&rec->fields[i], at(result, &rec->fields[i]), w);
     }
     eco_jw_object_end(w);
@@ -60,7 +60,7 @@ static void sparse_json(const struct eco_record *rec, const void *result, struct
     eco_jw_object(w);
     for (size_t i = 0; i < rec->n_fields; i++) {
         if (!is_empty(&rec->fields[i], at(result, &rec->fields[i]))) {
-            eco_jw_name(w, rec->fields[i].name);
+            eco_jw_token(w, rec->fields[i].key, rec->fields[i].key_len);
             field_json(&rec->fields[i], at(result, &rec->fields[i]), w);
         }
     }

@@ -1,6 +1,7 @@
 /* Understand the question: which model, which card, how it is run. */
 #include "args.h"
 #include "base/buf.h"
+#include "base/format.h"
 #include "base/num.h"
 #include "dataset/dataset.h"
 #include "model/model.h"
@@ -18,7 +19,8 @@ char *eco_step_fmt(struct eco_ctx *ctx, const char *fmt, ...)
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(text, sizeof text, fmt, ap);
+    int n = eco_format(text, sizeof text, fmt, ap);
+    n = n < 0 ? vsnprintf(text, sizeof text, fmt, ap) : n;
     va_end(ap);
     char *s = n < 0 ? NULL : eco_arena_alloc(ctx->arena, (size_t)n + 1);
     if (s && (size_t)n < sizeof text) {
@@ -35,7 +37,9 @@ void eco_step_note(struct eco_question *q, const char *fmt, ...)
     char text[512];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    if (eco_format(text, sizeof text, fmt, ap) < 0) {
+        vsnprintf(text, sizeof(text), fmt, ap);
+    }
     va_end(ap);
     for (size_t i = 0; i < q->notes.n; i++) {
         if (strcmp(q->notes.v[i], text) == 0) {

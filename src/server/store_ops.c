@@ -6,8 +6,10 @@
 
 #define P(name, type, def, lo, hi, unit, choices, alias, flags, help)                              \
     {#name, ECO_T_##type, def, lo, hi, unit, choices, alias, flags, help, offsetof(ARGS, name)},
-#define R(name, type, unit, help) {#name, ECO_F_##type, offsetof(REC, name), unit, help, NULL},
-#define RL(name, sub, help) {#name, ECO_F_LIST, offsetof(REC, name), "", help, &rec_##sub},
+#define R(name, type, unit, help)                                                                  \
+    {ECO_FIELD_NAME(name), ECO_F_##type, offsetof(REC, name), unit, help, NULL},
+#define RL(name, sub, help)                                                                        \
+    {ECO_FIELD_NAME(name), ECO_F_LIST, offsetof(REC, name), "", help, &rec_##sub},
 
 #define ARGS struct eco_args_replications
 static const struct eco_param params_replications[] = {

@@ -422,9 +422,9 @@ static void test_writer_names(void **state)
         eco_jw_object(&l);
         for (int i = 0; i < 3; i++) {
             eco_jw_kv_i64(&k, "delta_pct", i);
-            eco_jw_name(&n, "delta_pct");
+            eco_jw_token(&n, ",\"delta_pct\":", 13);
             eco_jw_i64(&n, i);
-            eco_jw_name(&l, "delta_pct");
+            eco_jw_token(&l, ",\"delta_pct\":", 13);
         }
         eco_jw_object_end(&k);
         eco_jw_object_end(&n);
