@@ -84,13 +84,28 @@ static bool room(struct eco_buf *b, size_t len)
     return eco_buf_reserve(b, len);
 }
 
+/* memcpy of a few bytes, without the call: two pieces that may overlap. */
+static inline void copy(char *to, const char *from, size_t len)
+{
+    uint64_t head, tail;
+
+    if (len < 8 || len > 16) {
+        memcpy(to, from, len);
+        return;
+    }
+    memcpy(&head, from, 8);
+    memcpy(&tail, from + len - 8, 8);
+    memcpy(to, &head, 8);
+    memcpy(to + len - 8, &tail, 8);
+}
+
 void eco_buf_put(struct eco_buf *b, const void *bytes, size_t len)
 {
     if (!room(b, len)) {
         return;
     }
     if (len > 0) {
-        memcpy(b->data + b->len, bytes, len);
+        copy(b->data + b->len, bytes, len);
     }
     b->len += len;
     b->data[b->len] = '\0';

@@ -121,9 +121,15 @@ static size_t plain_run(const char *s, size_t len)
     while (len - n >= 16 && special16(s + n) == 0) {
         n += 16;
     }
+    if (len >= 16 && len - n < 16 && special16(s + len - 16) == 0) {
+        return len; /* the end, with some bytes seen before */
+    }
 #endif
     while (len - n >= 8 && special(s + n) == 0) {
         n += 8;
+    }
+    if (len >= 8 && len - n < 8 && special(s + len - 8) == 0) {
+        return len;
     }
     while (n < len && (signed char)s[n] >= 0x20 && s[n] != '"' && s[n] != '\\') {
         n++;

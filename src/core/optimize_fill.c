@@ -8,6 +8,7 @@
 #include "core/optimize_fill.h"
 
 #include "core/latency.h"
+#include "core/predict_scan.h"
 #include "core/reconcile.h"
 #include "eco_capability.h"
 #include "eco_memory.h"
@@ -15,6 +16,7 @@
 #include <math.h>
 
 #define GEN_DEFAULT 256
+#define KEPT_ARMS 8      /* arms over that are prepared anew for each batch */
 #define J_PER_ROW 1000.0 /* the data are J per 1 000 tokens */
 
 bool eco_optimize_runs(enum eco_precision precision, const struct eco_gpu *gpu)
@@ -147,6 +149,7 @@ struct filler {
     struct knots k;
     struct eco_energy_alone alone[ECO_OPTIMIZE_KNOTS]; /* of the card and engine asked last */
     bool have_alone[ECO_OPTIMIZE_KNOTS];
+    struct eco_predict_kept *kept; /* [KEPT_ARMS] of the card that is being filled */
     const struct eco_optimize_card *alone_card;
     enum eco_engine alone_engine;
     size_t n;
@@ -274,8 +277,7 @@ static void fill_base(struct filler *f, size_t card, size_t arm, double batch, s
 }
 
 /* ln of the energy ratio to 16 bit at each knot; NAN where it is not known. */
-static void fill_delta(const struct filler *f, const struct row *r, struct series *mu,
-                       struct series *sd)
+static void fill_delta(struct filler *f, const struct row *r, struct series *mu, struct series *sd)
 {
     const struct eco_optimize_setup *s = f->s;
     struct eco_workload w = eco_optimize_workload(s, r->card, r->arm, r->batch, f->k.context[0]);
@@ -290,8 +292,12 @@ static void fill_delta(const struct filler *f, const struct row *r, struct serie
         sd->at[i] = mu->at[i];
     }
     if (!base && f->want && s->predictor) {
+        struct eco_predict_kept once, *kept = r->arm < KEPT_ARMS ? &f->kept[r->arm] : &once;
+
+        once.have = false;
         /* On an error the series stays unknown. */
-        (void)eco_predict_contexts(s->predictor, &q, context, (int)f->k.n, mu->at, sd->at, NULL);
+        (void)eco_predict_contexts_kept(s->predictor, &q, kept, context, (int)f->k.n, mu->at,
+                                        sd->at, NULL);
     }
 }
 
@@ -558,7 +564,8 @@ static void fill_card_batch(struct filler *f, size_t card, size_t batch)
 int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optimize_columns *c,
                       size_t *n_filled, struct eco_err *err)
 {
-    struct filler f = {.s = s, .c = c, .physics = s->physics};
+    struct eco_predict_kept kept[KEPT_ARMS];
+    struct filler f = {.s = s, .c = c, .physics = s->physics, .kept = kept};
     int rc = check_setup(s, err);
 
     if (rc) {
@@ -570,6 +577,9 @@ int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optim
              c->value[ECO_OPTIMIZE_THROUGHPUT];
     f.k = choose_knots(s->contexts, s->n_contexts, s->gen_tokens ? s->gen_tokens : GEN_DEFAULT);
     for (size_t card = 0; card < s->n_cards; card++) {
+        for (size_t i = 0; i < KEPT_ARMS; i++) {
+            kept[i].have = false;
+        }
         for (size_t batch = 0; batch < s->n_batches; batch++) {
             fill_card_batch(&f, card, batch);
         }

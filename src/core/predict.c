@@ -258,15 +258,14 @@ static void set_baseline(const struct eco_predictor *p, struct eco_predict_answe
     out->n_sessions = p->n_sessions;
 }
 
-/* Location and variance at the question itself, noise and context inside. */
+/* Location and scale at the question's size and batch, noise and a change by context inside. */
 static void answer_at(const struct eco_predictor *p, const struct eco_predict_query *q,
-                      const struct eco_predict_levels *l, const struct eco_predict_scan *scan,
+                      const struct eco_predict_arm *arm, const double *bases, double shift,
                       double *mu, double *sd)
 {
-    double x[ECO_PX_COUNT], variance, shift = context_shift(q, q->params_total_b, l->batch);
+    double variance;
 
-    eco_predict_size_bases(l->x, x);
-    eco_predict_scan_at(&scan->size, x, mu, &variance);
+    eco_predict_scan_at(&arm->all, bases, mu, &variance);
     *mu += shift;
     /* The roofline says how traffic grows, not how energy does: half of the shift is in doubt. */
     *sd = sqrt(variance + noise_variance(p, q->precision) + 0.25 * shift * shift);
@@ -283,9 +282,10 @@ int eco_predict_parts(const struct eco_predictor *p, const struct eco_predict_qu
 {
     struct eco_predict_answer a = {0};
     struct eco_predict_levels l;
+    struct eco_predict_arm arm;
     struct eco_predict_scan scan;
     struct support s;
-    double shift;
+    double shift, bases[ECO_PREDICT_BASES];
     int rc = check_query(q, err);
 
     if (rc != 0)
@@ -296,14 +296,16 @@ int eco_predict_parts(const struct eco_predictor *p, const struct eco_predict_qu
     }
     find_levels(p, q, &l);
     shift = context_shift(q, q->params_total_b, l.batch);
-    eco_predict_scan_init(&scan, p, &l, q->known_session, parts);
-    answer_at(p, q, &l, &scan, &a.mu, &a.sd);
+    eco_predict_arm_init(&arm, p, &l, q->known_session, parts & ECO_PREDICT_FLIP_BATCH);
+    eco_predict_arm_bases(&l, bases);
+    eco_predict_scan_init(&scan, &arm, p, &l, parts);
+    answer_at(p, q, &arm, bases, shift, &a.mu, &a.sd);
     set_band(a.mu, a.sd, &a.delta_pct);
     a.p_saves = eco_linalg_normal_cdf(-a.mu / a.sd);
     s = find_support(p, q, &l, &a);
     set_basis(&l, &s, shift, &a);
     if (parts & ECO_PREDICT_ANCHORS)
-        eco_predict_scan_anchors(&scan, p, &a);
+        eco_predict_arm_anchors(&arm, p, bases, &a);
     if (parts & ECO_PREDICT_CROSSOVER)
         eco_predict_scan_size(&scan, l.x - log(q->params_total_b / 3.0), q->params_total_b, shift,
                               &a.crossover);
@@ -319,6 +321,7 @@ int eco_predict_curve(const struct eco_predictor *p, const struct eco_predict_qu
                       const double *params_b, int n, struct eco_band *out, struct eco_err *err)
 {
     struct eco_predict_levels l;
+    struct eco_predict_arm arm;
     struct eco_predict_scan scan;
     double offset;
     int rc = check_query(q, err);
@@ -333,7 +336,8 @@ int eco_predict_curve(const struct eco_predictor *p, const struct eco_predict_qu
     }
     find_levels(p, q, &l);
     offset = l.x - log(q->params_total_b / 3.0);
-    eco_predict_scan_init(&scan, p, &l, q->known_session, ECO_PREDICT_CROSSOVER);
+    eco_predict_arm_init(&arm, p, &l, q->known_session, false);
+    eco_predict_scan_init(&scan, &arm, p, &l, ECO_PREDICT_CROSSOVER);
     for (int i = 0; i < n; i++) {
         double x[ECO_PX_COUNT], mu, variance, shift = context_shift(q, params_b[i], l.batch);
 
@@ -345,13 +349,12 @@ int eco_predict_curve(const struct eco_predictor *p, const struct eco_predict_qu
     return 0;
 }
 
-int eco_predict_contexts(const struct eco_predictor *p, const struct eco_predict_query *q,
-                         const double *context_tokens, int n, double *mu, double *sd,
-                         struct eco_err *err)
+int eco_predict_contexts_kept(const struct eco_predictor *p, const struct eco_predict_query *q,
+                              struct eco_predict_kept *kept, const double *context_tokens, int n,
+                              double *mu, double *sd, struct eco_err *err)
 {
     struct eco_predict_query at = *q;
-    struct eco_predict_levels l;
-    struct eco_predict_scan scan;
+    double bases[ECO_PREDICT_BASES], m, s;
     int rc = check_query(q, err);
     bool base = q->precision == ECO_PREC_FP16 || q->precision == ECO_PREC_BF16;
 
@@ -360,18 +363,33 @@ int eco_predict_contexts(const struct eco_predictor *p, const struct eco_predict
     if (rc != 0)
         return rc;
     if (!base) {
-        find_levels(p, q, &l);
-        eco_predict_scan_init(&scan, p, &l, q->known_session, 0);
+        if (!kept->have) {
+            find_levels(p, q, &kept->levels);
+            eco_predict_arm_init(&kept->arm, p, &kept->levels, q->known_session, true);
+            kept->have = true;
+        }
+        kept->levels.batch = q->batch != 0.0 ? q->batch : 1.0;
+        eco_predict_arm_bases(&kept->levels, bases);
     }
     for (int i = 0; i < n; i++) {
-        double m = 0.0, s = 0.0;
-
         at.context_tokens = context_tokens[i];
+        m = s = 0.0;
         if (!base)
-            answer_at(p, &at, &l, &scan, &m, &s);
+            answer_at(p, &at, &kept->arm, bases,
+                      context_shift(&at, at.params_total_b, kept->levels.batch), &m, &s);
         mu[i] = m;
         if (sd != NULL)
             sd[i] = s;
     }
     return 0;
+}
+
+int eco_predict_contexts(const struct eco_predictor *p, const struct eco_predict_query *q,
+                         const double *context_tokens, int n, double *mu, double *sd,
+                         struct eco_err *err)
+{
+    struct eco_predict_kept kept;
+
+    kept.have = false;
+    return eco_predict_contexts_kept(p, q, &kept, context_tokens, n, mu, sd, err);
 }

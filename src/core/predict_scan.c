@@ -7,12 +7,6 @@ static const double z95 = 1.959963984540054;
 
 enum { SIZE_STEPS = 64, BATCH_STEPS = 40 };
 
-/* One effect of the question: its column (-1: never seen), bases, and coefficients in each. */
-struct effect {
-    int column, group, x, b;
-    double by_size, by_batch; /* with the batch's and the size's basis multiplied in */
-};
-
 static int find_column(const struct eco_predictor *p, uint64_t key)
 {
     int lo = 0, hi = p->n_columns;
@@ -35,108 +29,140 @@ static double covariance(const struct eco_predictor *p, int i, int j)
     return p->covariance[hi * (hi + 1) / 2 + lo];
 }
 
-/* Adds one effect's mean and own variance; an effect never seen has its group's variance. */
-static void add_effect(const struct eco_predictor *p, const struct effect *e, double coefficient,
-                       int basis, struct eco_predict_gaussian *g)
+static int basis_of(const struct eco_predict_feature *f)
 {
-    double variance = e->column < 0 ? exp(p->theta[e->group]) : covariance(p, e->column, e->column);
-
-    if (e->column >= 0)
-        g->mean[basis] += coefficient * p->mean[e->column];
-    g->covariance[basis][basis] += coefficient * coefficient * variance;
+    return f->b == ECO_PB_ONE ? f->x : ECO_PX_COUNT - 1 + f->b;
 }
 
-/* Adds the covariance of two effects to both triangles. */
+/* Adds c to the covariance of two bases: once for each order of the pair. */
 static void add_pair(double c, int i, int j, struct eco_predict_gaussian *g)
 {
-    g->covariance[i][j] += c;
-    g->covariance[j][i] += c;
+    if (i == j)
+        c += c;
+    g->covariance[i > j ? i : j][i > j ? j : i] += c;
 }
 
-/* The Gaussian over the size's or the batch's bases; a coefficient of 0 adds nothing. */
-static void reduce(const struct eco_predictor *p, const struct effect *e, int n, bool batch,
-                   struct eco_predict_gaussian *g)
+/* Adds an effect that the data know: its mean, and its covariance with itself and those before. */
+static void add_seen(const struct eco_predictor *p, int column, int basis, double coefficient,
+                     struct eco_predict_arm *a)
 {
-    const struct effect *seen[ECO_PREDICT_MAX_FEATURES];
-    int n_seen = 0;
+    double own = covariance(p, column, column);
 
-    memset(g, 0, sizeof(*g));
-    g->n = batch ? ECO_PB_COUNT : ECO_PX_COUNT;
-    for (int i = 0; i < n; i++) {
-        double by = batch ? e[i].by_batch : e[i].by_size;
-        int basis = batch ? e[i].b : e[i].x;
-
-        if (by == 0.0)
-            continue;
-        add_effect(p, &e[i], by, basis, g);
-        for (int j = 0; e[i].column >= 0 && j < n_seen; j++) {
-            double c = covariance(p, e[i].column, seen[j]->column) * by;
-
-            add_pair(c * (batch ? seen[j]->by_batch : seen[j]->by_size), basis,
-                     batch ? seen[j]->b : seen[j]->x, g);
-        }
-        if (e[i].column >= 0)
-            seen[n_seen++] = &e[i];
-    }
+    a->all.mean[basis] += coefficient * p->mean[column];
+    a->all.covariance[basis][basis] += coefficient * coefficient * own;
+    for (int j = 0; j < a->n; j++)
+        add_pair(covariance(p, column, a->column[j]) * coefficient * a->coefficient[j], basis,
+                 a->basis[j], &a->all);
+    a->column[a->n] = column;
+    a->basis[a->n] = (unsigned char)basis;
+    a->coefficient[a->n++] = coefficient;
 }
 
-/* The size curve of a model never seen: what is known of this model becomes its prior again. */
-static void forget_model(const struct eco_predictor *p, const struct effect *e, int n,
-                         struct eco_predict_scan *s)
-{
-    int m = 0;
-
-    s->curve = s->size;
-    while (m < n && e[m].group != ECO_PG_MODEL)
-        m++;
-    if (m == n || e[m].column < 0)
-        return;
-    s->curve.mean[e[m].x] -= e[m].by_size * p->mean[e[m].column];
-    s->curve.covariance[e[m].x][e[m].x] +=
-        e[m].by_size * e[m].by_size *
-        (exp(p->theta[ECO_PG_MODEL]) - covariance(p, e[m].column, e[m].column));
-    for (int j = 0; j < n; j++) {
-        if (j != m && e[j].column >= 0)
-            add_pair(-e[m].by_size * e[j].by_size * covariance(p, e[m].column, e[j].column), e[m].x,
-                     e[j].x, &s->curve);
-    }
-}
-
-void eco_predict_scan_init(struct eco_predict_scan *s, const struct eco_predictor *p,
-                           const struct eco_predict_levels *l, bool known_session, unsigned parts)
+void eco_predict_arm_init(struct eco_predict_arm *a, const struct eco_predictor *p,
+                          const struct eco_predict_levels *l, bool known_session, bool all_batches)
 {
     struct eco_predict_feature f[ECO_PREDICT_MAX_FEATURES];
-    struct effect e[ECO_PREDICT_MAX_FEATURES] = {0};
-    double x[ECO_PX_COUNT], b[ECO_PB_COUNT];
-    int count = eco_predict_features(l, parts & ECO_PREDICT_FLIP_BATCH, f), n = 0;
+    int count = eco_predict_features(l, all_batches, f);
 
-    eco_predict_size_bases(l->x, x);
-    eco_predict_batch_bases(l->batch, b);
-    s->n = 0;
+    memset(&a->all, 0, sizeof(a->all));
+    a->all.n = ECO_PREDICT_BASES;
+    a->n = 0;
+    a->model = -1;
     for (int i = 0; i < count; i++) {
         bool session = eco_predict_group_session(f[i].group);
+        int basis = basis_of(&f[i]), column = session ? -1 : find_column(p, f[i].key);
+        double coefficient = f[i].coefficient;
 
-        if (known_session && session)
+        if ((known_session && session) || coefficient == 0.0)
             continue;
-        e[n] = (struct effect){
-            .column = session ? -1 : find_column(p, f[i].key),
-            .group = f[i].group,
-            .x = f[i].x,
-            .b = f[i].b,
-            .by_size = f[i].coefficient * b[f[i].b],
-            .by_batch = f[i].coefficient * x[f[i].x],
-        };
-        if (e[n].column >= 0 && b[f[i].b] != 0.0) {
-            s->column[s->n] = e[n].column;
-            s->value[s->n++] = f[i].coefficient * x[f[i].x] * b[f[i].b];
+        if (column < 0) { /* never seen: its group's variance */
+            a->all.covariance[basis][basis] +=
+                coefficient * coefficient * exp(p->theta[f[i].group]);
+            continue;
         }
-        n++;
+        if (f[i].group == ECO_PG_MODEL)
+            a->model = a->n;
+        add_seen(p, column, basis, coefficient, a);
     }
-    reduce(p, e, n, false, &s->size);
-    if (parts & ECO_PREDICT_CROSSOVER)
-        forget_model(p, e, n, s);
+}
+
+void eco_predict_arm_bases(const struct eco_predict_levels *l, double out[ECO_PREDICT_BASES])
+{
+    double b[ECO_PB_COUNT];
+
+    eco_predict_size_bases(l->x, out);
+    eco_predict_batch_bases(l->batch, b);
+    memcpy(out + ECO_PX_COUNT, b + 1, sizeof(b) - sizeof(*b));
+}
+
+/* What is known of this model becomes its prior again. */
+static void forget_model(const struct eco_predictor *p, const struct eco_predict_arm *a,
+                         struct eco_predict_gaussian *g)
+{
+    int m = a->model;
+
+    if (m < 0)
+        return;
+    int column = a->column[m], basis = a->basis[m];
+    double by = a->coefficient[m];
+
+    g->mean[basis] -= by * p->mean[column];
+    g->covariance[basis][basis] +=
+        by * by * (exp(p->theta[ECO_PG_MODEL]) - covariance(p, column, column));
+    for (int j = 0; j < a->n; j++) {
+        if (j != m)
+            add_pair(-by * a->coefficient[j] * covariance(p, column, a->column[j]), basis,
+                     a->basis[j], g);
+    }
+}
+
+/*
+ * Some bases of `from` become one: those at fold[0..n_fold), weighted, are the first of the new
+ * ones; those at keep[0..n_keep) stay as they are, behind it.
+ */
+static void fold(const struct eco_predict_gaussian *from, const int *folded, const double *weight,
+                 int n_fold, const int *keep, int n_keep, struct eco_predict_gaussian *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->n = n_keep + 1;
+    for (int i = 0; i < n_fold; i++) {
+        double row = 0.5 * from->covariance[folded[i]][folded[i]] * weight[i];
+
+        for (int j = 0; j < i; j++)
+            row += from->covariance[folded[i]][folded[j]] * weight[j];
+        out->mean[0] += from->mean[folded[i]] * weight[i];
+        out->covariance[0][0] += 2.0 * row * weight[i];
+    }
+    for (int k = 0; k < n_keep; k++) {
+        out->mean[k + 1] = from->mean[keep[k]];
+        for (int i = 0; i < n_fold; i++) {
+            int hi = folded[i] > keep[k] ? folded[i] : keep[k], lo = folded[i] + keep[k] - hi;
+            out->covariance[k + 1][0] += from->covariance[hi][lo] * weight[i];
+        }
+        for (int j = 0; j <= k; j++)
+            out->covariance[k + 1][j + 1] = from->covariance[keep[k]][keep[j]];
+    }
+}
+
+void eco_predict_scan_init(struct eco_predict_scan *s, const struct eco_predict_arm *a,
+                           const struct eco_predictor *p, const struct eco_predict_levels *l,
+                           unsigned parts)
+{
+    static const int sizes[] = {ECO_PX_ONE, ECO_PX_SLOPE, ECO_PX_CURVE};
+    static const int batches[] = {ECO_PX_ONE, ECO_PX_COUNT, ECO_PX_COUNT + 1, ECO_PX_COUNT + 2,
+                                  ECO_PX_COUNT + 3};
+    double bases[ECO_PREDICT_BASES], weight[ECO_PB_COUNT] = {1.0};
+    struct eco_predict_gaussian all;
+
+    eco_predict_arm_bases(l, bases);
+    if (parts & ECO_PREDICT_CROSSOVER) {
+        all = a->all;
+        forget_model(p, a, &all);
+        memcpy(weight + 1, bases + ECO_PX_COUNT, (ECO_PB_COUNT - 1) * sizeof(*bases));
+        fold(&all, batches, weight, ECO_PB_COUNT, sizes + 1, ECO_PX_COUNT - 1, &s->curve);
+    }
     if (parts & ECO_PREDICT_FLIP_BATCH)
-        reduce(p, e, n, true, &s->batch);
+        fold(&a->all, sizes, bases, ECO_PX_COUNT, batches + 1, ECO_PB_COUNT - 1, &s->batch);
 }
 
 void eco_predict_scan_at(const struct eco_predict_gaussian *g, const double *b, double *mu,
@@ -156,55 +182,75 @@ void eco_predict_scan_at(const struct eco_predict_gaussian *g, const double *b, 
     *variance = v > 0.0 ? v : 0.0;
 }
 
-static void insert_anchor(const struct eco_predictor *p, int row, double weight,
-                          struct eco_predict_answer *out)
-{
-    const struct eco_predict_point *q = &p->points[p->fit_point[row]];
-    int at = out->n_anchors;
+/* The rows with the largest shares so far, the largest first. */
+struct heaviest {
+    int n, row[ECO_PREDICT_MAX_ANCHORS];
+    float share[ECO_PREDICT_MAX_ANCHORS];
+};
 
-    if (at == ECO_PREDICT_MAX_ANCHORS) {
-        if (!(weight > out->anchors[at - 1].weight))
-            return;
-        at--;
-    } else {
-        out->n_anchors++;
-    }
-    while (at > 0 && out->anchors[at - 1].weight < weight) {
-        out->anchors[at] = out->anchors[at - 1];
+static void insert_row(struct heaviest *h, int row, float share)
+{
+    int at = h->n < ECO_PREDICT_MAX_ANCHORS ? h->n++ : h->n - 1; /* the lightest makes room */
+
+    while (at > 0 && h->share[at - 1] < share) {
+        h->share[at] = h->share[at - 1];
+        h->row[at] = h->row[at - 1];
         at--;
     }
-    out->anchors[at] = (struct eco_predict_anchor){
-        .row_id = q->id,
-        .gpu = q->gpu,
-        .model_id = q->model_id,
-        .session = q->session,
-        .precision = q->precision,
-        .weight = weight,
-        .delta_pct = 100.0 * expm1(q->y),
-        .params_b = q->params_b,
-        .batch = q->batch,
-    };
+    h->share[at] = share;
+    h->row[at] = row;
 }
 
-void eco_predict_scan_anchors(const struct eco_predict_scan *s, const struct eco_predictor *p,
-                              struct eco_predict_answer *out)
+/* The share of each row's y in the answer, by size; returns their sum. */
+static double row_shares(const struct eco_predict_arm *a, const struct eco_predictor *p,
+                         const double bases[ECO_PREDICT_BASES], float *share)
 {
-    float share[ECO_PREDICT_MAX_POINTS];
     double total = 0.0;
 
     memset(share, 0, (size_t)p->n_fit * sizeof(*share));
-    for (int i = 0; i < s->n; i++) {
-        const float *w = p->weight + (size_t)s->column[i] * (size_t)p->n_fit;
-        float v = (float)s->value[i];
+    for (int i = 0; i < a->n; i++) {
+        const float *w = p->weight + (size_t)a->column[i] * (size_t)p->n_fit;
+        float v = (float)(a->coefficient[i] * bases[a->basis[i]]);
 
+        if (v == 0.0F)
+            continue; /* of another batch */
         for (int row = 0; row < p->n_fit; row++)
             share[row] += v * w[row];
     }
-    for (int row = 0; row < p->n_fit; row++)
-        total += fabsf(share[row]);
-    out->n_anchors = 0;
-    for (int row = 0; row < p->n_fit && total > 0.0; row++)
-        insert_anchor(p, row, fabsf(share[row]) / total, out);
+    for (int row = 0; row < p->n_fit; row++) {
+        share[row] = fabsf(share[row]);
+        total += share[row];
+    }
+    return total;
+}
+
+void eco_predict_arm_anchors(const struct eco_predict_arm *a, const struct eco_predictor *p,
+                             const double bases[ECO_PREDICT_BASES], struct eco_predict_answer *out)
+{
+    float share[ECO_PREDICT_MAX_POINTS];
+    double total = row_shares(a, p, bases, share);
+    struct heaviest h = {.n = 0};
+
+    for (int row = 0; row < p->n_fit && total > 0.0; row++) {
+        if (h.n < ECO_PREDICT_MAX_ANCHORS || share[row] > h.share[ECO_PREDICT_MAX_ANCHORS - 1])
+            insert_row(&h, row, share[row]);
+    }
+    out->n_anchors = h.n;
+    for (int i = 0; i < h.n; i++) {
+        const struct eco_predict_point *q = &p->points[p->fit_point[h.row[i]]];
+
+        out->anchors[i] = (struct eco_predict_anchor){
+            .row_id = q->id,
+            .gpu = q->gpu,
+            .model_id = q->model_id,
+            .session = q->session,
+            .precision = q->precision,
+            .weight = h.share[i] / total,
+            .delta_pct = 100.0 * expm1(q->y),
+            .params_b = q->params_b,
+            .batch = q->batch,
+        };
+    }
 }
 
 /* A family of locations and scales along one axis t (ln size or ln batch). */
@@ -214,17 +260,35 @@ struct axis {
     bool batch;
 };
 
-static void axis_at(const struct axis *a, double t, double *mu, double *sd)
+static const struct eco_predict_gaussian *gaussian_of(const struct axis *a)
 {
-    double b[ECO_PB_COUNT], variance;
+    return a->batch ? &a->scan->batch : &a->scan->curve;
+}
 
-    if (a->batch) {
+static void bases_at(const struct axis *a, double t, double b[ECO_PB_COUNT])
+{
+    if (a->batch)
         eco_predict_batch_bases(exp(t), b);
-        eco_predict_scan_at(&a->scan->batch, b, mu, &variance);
-    } else {
+    else
         eco_predict_size_bases(t - 1.0986122886681098 + a->offset, b); /* ln 3 */
-        eco_predict_scan_at(&a->scan->curve, b, mu, &variance);
-    }
+}
+
+/* The location alone. */
+static double median_of(const struct axis *a, const double b[ECO_PB_COUNT])
+{
+    const struct eco_predict_gaussian *g = gaussian_of(a);
+    double mu = 0.0;
+
+    for (int i = 0; i < g->n; i++)
+        mu += g->mean[i] * b[i];
+    return mu + a->shift;
+}
+
+static void axis_of(const struct axis *a, const double b[ECO_PB_COUNT], double *mu, double *sd)
+{
+    double variance;
+
+    eco_predict_scan_at(gaussian_of(a), b, mu, &variance);
     *mu += a->shift;
     *sd = sqrt(variance);
 }
@@ -232,10 +296,22 @@ static void axis_at(const struct axis *a, double t, double *mu, double *sd)
 /* mu + z sd at t: z = 0 the median, +-z95 the edges of the band. */
 static double level_at(const struct axis *a, double t, double z)
 {
+    double b[ECO_PB_COUNT], mu, sd;
+
+    bases_at(a, t, b);
+    if (z == 0.0)
+        return median_of(a, b);
+    axis_of(a, b, &mu, &sd);
+    return mu + z * sd;
+}
+
+/* Whether the 95 % band holds zero. */
+static bool holds_zero(const struct axis *a, const double b[ECO_PB_COUNT])
+{
     double mu, sd;
 
-    axis_at(a, t, &mu, &sd);
-    return mu + z * sd;
+    axis_of(a, b, &mu, &sd);
+    return fabs(mu) <= z95 * sd;
 }
 
 /* Root of a level between lo and hi, which lie on different sides. */
@@ -255,7 +331,7 @@ static double bisect(const struct axis *a, double lo, double hi, double z)
 }
 
 struct grid {
-    double t[SIZE_STEPS + 1], mu[SIZE_STEPS + 1], sd[SIZE_STEPS + 1];
+    double t[SIZE_STEPS + 1], mu[SIZE_STEPS + 1], b[SIZE_STEPS + 1][ECO_PB_COUNT];
     int n;
 };
 
@@ -264,7 +340,8 @@ static void fill_grid(const struct axis *a, double lo, double hi, int steps, str
     g->n = steps + 1;
     for (int i = 0; i <= steps; i++) {
         g->t[i] = lo + (hi - lo) * i / steps;
-        axis_at(a, g->t[i], &g->mu[i], &g->sd[i]);
+        bases_at(a, g->t[i], g->b[i]);
+        g->mu[i] = median_of(a, g->b[i]);
     }
 }
 
@@ -278,9 +355,9 @@ static void set_interval(const struct axis *a, const struct grid *g, int k,
     double below = g->mu[k] < 0.0 ? z95 : -z95, above = -below;
     int i = k, j = k + 1;
 
-    while (i >= 0 && fabs(g->mu[i]) <= z95 * g->sd[i])
+    while (i >= 0 && holds_zero(a, g->b[i]))
         i--;
-    while (j < g->n && fabs(g->mu[j]) <= z95 * g->sd[j])
+    while (j < g->n && holds_zero(a, g->b[j]))
         j++;
     out->lo_open = i < 0;
     out->hi_open = j >= g->n;
@@ -319,11 +396,12 @@ void eco_predict_scan_batch(const struct eco_predict_scan *s, struct eco_predict
 {
     struct axis a = {s, 0.0, 0.0, true};
     struct grid g;
-    double first, first_sd, lo, hi;
+    double first, first_sd, lo, hi, one[ECO_PB_COUNT];
     int k = 0;
 
     memset(out, 0, sizeof(*out));
-    axis_at(&a, 0.0, &first, &first_sd);
+    bases_at(&a, 0.0, one);
+    axis_of(&a, one, &first, &first_sd);
     fill_grid(&a, log(2.0), log(1024.0), BATCH_STEPS, &g);
     while (k < g.n && (g.mu[k] < 0.0) == (first < 0.0))
         k++;
@@ -335,7 +413,7 @@ void eco_predict_scan_batch(const struct eco_predict_scan *s, struct eco_predict
         out->median = 2.0;
         out->lo = 2.0;
         out->lo_open = fabs(first) <= z95 * first_sd;
-        while (k < g.n && fabs(g.mu[k]) <= z95 * g.sd[k])
+        while (k < g.n && holds_zero(&a, g.b[k]))
             k++;
         out->hi_open = k == g.n;
         out->hi = ceil(exp(g.t[k == g.n ? k - 1 : k]) - 1e-9);
