@@ -90,7 +90,7 @@ static double ln_roofline_k(const struct eco_physics *ph, const struct eco_model
     struct eco_workload one = *w;
     struct eco_traffic t;
     one.batch = 1;
-    if (eco_roofline_traffic(model, &one, &t, NULL) != 0) {
+    if (eco_latency_traffic(model, &one, &t, NULL) != 0) {
         return NAN;
     }
     /* The offsets were fitted against the engine's 16-bit constants, whatever the precision. */
@@ -115,9 +115,9 @@ int eco_batch_factor_for(const struct eco_physics *ph, const struct eco_model *m
     int rc = eco_latency_normalize(model, work, &w, err);
     alone = w;
     alone.batch = 1;
-    if (rc != 0 || (rc = eco_roofline_floor(model, gpu, &w, &roof, err)) != 0 ||
-        (rc = eco_roofline_traffic(model, &w, &all, err)) != 0 ||
-        (rc = eco_roofline_traffic(model, &alone, &one, err)) != 0) {
+    if (rc != 0 || (rc = eco_latency_traffic(model, &w, &all, err)) != 0 ||
+        (rc = eco_latency_floor(gpu, &w, &all, &roof, err)) != 0 ||
+        (rc = eco_latency_traffic(model, &alone, &one, err)) != 0) {
         return rc;
     }
     const struct eco_batch_row *row = eco_batch_row_for(ph, w.engine, w.precision);

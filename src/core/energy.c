@@ -176,8 +176,8 @@ int eco_energy_alone(const struct eco_physics *ph, const struct eco_model *model
     ph = ph != NULL ? ph : eco_physics_default();
     int rc = prepare(ph, model, gpu, work, &one, err);
     one.batch = 1;
-    if (rc != 0 || (rc = eco_roofline_traffic(model, &one, &t1, err)) != 0 ||
-        (rc = eco_latency_predict(ph, model, gpu, &one, &a.latency, err)) != 0) {
+    if (rc != 0 || (rc = eco_latency_traffic(model, &one, &t1, err)) != 0 ||
+        (rc = eco_latency_point(ph, model, gpu, &one, false, &a.latency, err)) != 0) {
         return rc;
     }
     double mu, ctx_ln;
@@ -200,12 +200,12 @@ int eco_energy_absolute(const struct eco_physics *ph, const struct eco_model *mo
 {
     struct eco_energy_alone alone;
     int rc = eco_energy_alone(ph, model, gpu, work, &alone, err);
-    return rc ? rc : eco_energy_batched(ph, model, gpu, work, &alone, out, err);
+    return rc ? rc : eco_energy_batched(ph, model, gpu, work, &alone, true, out, err);
 }
 
 int eco_energy_batched(const struct eco_physics *ph, const struct eco_model *model,
                        const struct eco_gpu *gpu, const struct eco_workload *work,
-                       const struct eco_energy_alone *alone, struct eco_energy *out,
+                       const struct eco_energy_alone *alone, bool bands, struct eco_energy *out,
                        struct eco_err *err)
 {
     struct eco_workload w;
@@ -216,7 +216,7 @@ int eco_energy_batched(const struct eco_physics *ph, const struct eco_model *mod
     ph = ph != NULL ? ph : eco_physics_default();
     int rc = prepare(ph, model, gpu, work, &w, err);
     if (rc == 0 && w.batch > 1) {
-        rc = eco_latency_predict(ph, model, gpu, &w, &now, err);
+        rc = eco_latency_point(ph, model, gpu, &w, false, &now, err);
     }
     if (rc != 0 || (rc = eco_batch_factor_for(ph, model, gpu, &w, &law, err)) != 0 ||
         (rc = eco_roofline_floor(model, gpu, &w, &roof, err)) != 0) {
@@ -229,7 +229,11 @@ int eco_energy_batched(const struct eco_physics *ph, const struct eco_model *mod
     e.mu_ln = e.at_floor ? floor_ln : mu;
     var += model->experts > 1 ? SD_MIXTURE * SD_MIXTURE : 0;
     e.sd_ln = sqrt(var + alone->context_var + law.sd_ln * law.sd_ln);
-    eco_physics_band(e.mu_ln, e.sd_ln, &e.j_per_1k);
+    if (bands) {
+        eco_physics_band(e.mu_ln, e.sd_ln, &e.j_per_1k);
+    } else {
+        e.j_per_1k.median = exp(e.mu_ln);
+    }
     e.prefill_j_per_1k = prefill_j_per_1k(&now, &w, alone->power_w, law.power_rise);
     e.batch_ratio = law.ratio;
     e.context_factor = alone->context_factor;

@@ -40,13 +40,14 @@ void eco_physics_band(double mu_ln, double sd_ln, struct eco_band *out)
 }
 
 /* 3: exact precision, 2: family, 1: any; 0: this row does not answer. */
-static int match(enum eco_precision row_p, enum eco_precision_family row_f, enum eco_precision p)
+static int match(enum eco_precision row_p, enum eco_precision_family row_f, enum eco_precision p,
+                 enum eco_precision_family f)
 {
     if (row_p != ECO_PREC_NONE) {
         return row_p == p ? 3 : 0;
     }
     if (row_f != ECO_FAM_NONE) {
-        return row_f == eco_precision_family(p) ? 2 : 0;
+        return row_f == f ? 2 : 0;
     }
     return 1;
 }
@@ -55,6 +56,7 @@ const struct eco_engine_row *eco_latency_row(const struct eco_physics *ph, enum 
                                              enum eco_precision precision, double rows)
 {
     const struct eco_engine_row *best = NULL, *pooled = NULL;
+    enum eco_precision_family family = eco_precision_family(precision);
     int best_score = 0;
     for (size_t i = 0; i < ph->n_engines; i++) {
         const struct eco_engine_row *r = &ph->engines[i];
@@ -64,7 +66,7 @@ const struct eco_engine_row *eco_latency_row(const struct eco_physics *ph, enum 
         if (r->engine != engine || rows < r->batch_lo || rows > r->batch_hi) {
             continue;
         }
-        int score = match(r->precision, r->family, precision);
+        int score = match(r->precision, r->family, precision, family);
         if (score > best_score) {
             best_score = score;
             best = r;
@@ -73,19 +75,13 @@ const struct eco_engine_row *eco_latency_row(const struct eco_physics *ph, enum 
     return best != NULL ? best : pooled;
 }
 
-int eco_latency_step(const struct eco_physics *ph, const struct eco_model *model,
-                     const struct eco_gpu *gpu, const struct eco_workload *w, struct eco_step *out,
-                     struct eco_err *err)
+static void step_of(const struct eco_model *model, const struct eco_workload *w,
+                    const struct eco_roofline *roof, const struct eco_engine_row *r,
+                    struct eco_step *out)
 {
-    struct eco_roofline roof;
-    int rc = eco_roofline_floor(model, gpu, w, &roof, err);
-    if (rc != 0) {
-        return rc;
-    }
-    const struct eco_engine_row *r = eco_latency_row(ph, w->engine, w->precision, w->batch);
     struct eco_step s = {0};
-    s.memory_s = roof.memory_s / r->eff_memory;
-    s.compute_s = isfinite(roof.compute_s) ? roof.compute_s / r->eff_compute : 0;
+    s.memory_s = roof->memory_s / r->eff_memory;
+    s.compute_s = isfinite(roof->compute_s) ? roof->compute_s / r->eff_compute : 0;
     s.launch_s = r->launch_s * model->layers;
     s.per_seq_s = r->per_seq_s * w->batch;
     bool compute = s.compute_s > s.memory_s;
@@ -98,9 +94,19 @@ int eco_latency_step(const struct eco_physics *ph, const struct eco_model *model
     s.total_s = (r->serial ? work_s + s.launch_s : fmax(work_s, s.launch_s)) + s.per_seq_s;
     s.total_s += reduce_s;
     *out = s;
-    return 0;
 }
 
+int eco_latency_step(const struct eco_physics *ph, const struct eco_model *model,
+                     const struct eco_gpu *gpu, const struct eco_workload *w, struct eco_step *out,
+                     struct eco_err *err)
+{
+    struct eco_roofline roof;
+    int rc = eco_roofline_floor(model, gpu, w, &roof, err);
+    if (rc == 0) {
+        step_of(model, w, &roof, eco_latency_row(ph, w->engine, w->precision, w->batch), out);
+    }
+    return rc;
+}
 double eco_latency_resident(const struct eco_model *model, const struct eco_gpu *gpu,
                             const struct eco_workload *w)
 {
@@ -116,50 +122,59 @@ double eco_latency_resident(const struct eco_model *model, const struct eco_gpu 
 }
 
 /* Prefill of `w->batch` prompts: compute bound when long, one reading of the weights when short. */
-static int prefill(const struct eco_physics *ph, const struct eco_model *model,
-                   const struct eco_gpu *gpu, const struct eco_workload *w, double *time_s,
-                   enum eco_bound *bound, struct eco_err *err)
+static double prefill(const struct eco_physics *ph, const struct eco_model *model,
+                      const struct eco_gpu *gpu, const struct eco_workload *w,
+                      const struct eco_traffic *t, enum eco_bound *bound)
 {
-    struct eco_traffic t;
-    int rc = eco_roofline_traffic(model, w, &t, err);
-    if (rc != 0) {
-        return rc;
-    }
     double rows = fmax(1, (double)w->batch * w->prompt_tokens);
     const struct eco_engine_row *r = eco_latency_row(ph, w->engine, w->precision, rows);
     double n = w->n_gpus, peak = eco_roofline_peak_flops(gpu);
-    double memory_s = t.weight_bytes / (gpu->mem_bw_gbps * GIGA * n * r->eff_memory);
-    double compute_s = isfinite(peak) ? t.prefill_flops / (peak * n * r->eff_compute) : 0;
+    double memory_s = t->weight_bytes / (gpu->mem_bw_gbps * GIGA * n * r->eff_memory);
+    double compute_s = isfinite(peak) ? t->prefill_flops / (peak * n * r->eff_compute) : 0;
     double launch_s = r->launch_s * model->layers;
     double work_s = fmax(memory_s, compute_s);
     *bound = compute_s > memory_s ? ECO_BOUND_COMPUTE : ECO_BOUND_MEMORY;
     if (launch_s > work_s) {
         *bound = ECO_BOUND_LAUNCH;
     }
-    *time_s = (r->serial ? work_s + launch_s : fmax(work_s, launch_s)) + r->per_seq_s * w->batch;
-    return 0;
+    return (r->serial ? work_s + launch_s : fmax(work_s, launch_s)) + r->per_seq_s * w->batch;
 }
 
 /* The engine's own spread, wider where the fit saw nothing like it. */
-double eco_latency_sd(const struct eco_physics *ph, const struct eco_gpu *gpu,
-                      const struct eco_workload *w)
+static double spread(const struct eco_engine_row *row, const struct eco_gpu *gpu,
+                     const struct eco_workload *w)
 {
-    double sd = eco_latency_row(ph, w->engine, w->precision, w->batch)->sd_ln;
+    double sd = row->sd_ln;
     sd = w->n_gpus > 1 ? hypot(sd, SD_MULTI_GPU) : sd;
     sd = isfinite(eco_roofline_peak_flops(gpu)) ? sd : hypot(sd, SD_NO_PEAK);
     bool nvidia = strcmp(eco_arch_vendor(gpu->arch), "nvidia") == 0;
     return nvidia ? sd : hypot(sd, SD_OTHER_VENDOR);
 }
 
+double eco_latency_sd(const struct eco_physics *ph, const struct eco_gpu *gpu,
+                      const struct eco_workload *w)
+{
+    return spread(eco_latency_row(ph, w->engine, w->precision, w->batch), gpu, w);
+}
+
+static void set_band(double mu_ln, double sd_ln, bool whole, struct eco_band *out)
+{
+    if (whole) {
+        eco_physics_band(mu_ln, sd_ln, out);
+    } else {
+        *out = (struct eco_band){.median = exp(mu_ln)};
+    }
+}
+
 static void fill_bands(struct eco_latency *l, const struct eco_workload *w, double ttft_s,
-                       double step_s, double sd)
+                       double step_s, double sd, bool whole)
 {
     double waves = ceil(w->batch / l->batch_resident);
     double request_s = waves * (ttft_s + w->gen_tokens * step_s);
-    eco_physics_band(log(ttft_s), hypot(sd, SD_PREFILL), &l->ttft_s);
-    eco_physics_band(log(step_s), sd, &l->tpot_s);
-    eco_physics_band(log(l->batch_resident / step_s), sd, &l->tokens_per_s);
-    eco_physics_band(log(request_s), sd, &l->request_s);
+    set_band(log(ttft_s), hypot(sd, SD_PREFILL), whole, &l->ttft_s);
+    set_band(log(step_s), sd, whole, &l->tpot_s);
+    set_band(log(l->batch_resident / step_s), sd, whole, &l->tokens_per_s);
+    set_band(log(request_s), sd, whole, &l->request_s);
     l->decode_s = waves * w->gen_tokens * step_s;
     l->request_tokens_per_s = (double)w->batch * w->gen_tokens / request_s;
     l->sd_ln_step = sd;
@@ -180,42 +195,44 @@ int eco_latency_predict(const struct eco_physics *ph, const struct eco_model *mo
                         const struct eco_gpu *gpu, const struct eco_workload *work,
                         struct eco_latency *out, struct eco_err *err)
 {
-    struct eco_workload w;
+    return eco_latency_point(ph, model, gpu, work, true, out, err);
+}
+
+int eco_latency_point(const struct eco_physics *ph, const struct eco_model *model,
+                      const struct eco_gpu *gpu, const struct eco_workload *work, bool bands,
+                      struct eco_latency *out, struct eco_err *err)
+{
+    struct eco_workload w, now;
     struct eco_step step;
     struct eco_latency l = {0};
+    struct eco_traffic t;
     struct eco_roofline roof;
-    double ttft_s;
     ph = ph != NULL ? ph : eco_physics_default();
     int rc = eco_latency_normalize(model, work, &w, err);
-    if (rc == 0) {
-        rc = eco_roofline_floor(model, gpu, &w, &roof, err);
-    }
-    if (rc != 0) {
+    if (rc != 0 || (rc = eco_latency_traffic(model, &w, &t, err)) != 0 ||
+        (rc = eco_latency_floor(gpu, &w, &t, &roof, err)) != 0) {
         return rc;
     }
-    struct eco_workload now = w;
+    now = w;
     l.batch_resident = eco_latency_resident(model, gpu, &w);
     now.batch = (int)l.batch_resident;
-    rc = eco_latency_step(ph, model, gpu, &now, &step, err);
-    if (rc == 0) {
-        rc = prefill(ph, model, gpu, &now, &ttft_s, &l.prefill_bound, err);
-    }
-    if (rc != 0) {
+    if (now.batch != w.batch && ((rc = eco_latency_traffic(model, &now, &t, err)) != 0 ||
+                                 (rc = eco_latency_floor(gpu, &now, &t, &roof, err)) != 0)) {
         return rc;
     }
     const struct eco_engine_row *row = eco_latency_row(ph, w.engine, w.precision, now.batch);
+    step_of(model, &now, &roof, row, &step);
     l.memory_s = step.memory_s;
     l.compute_s = step.compute_s;
     l.launch_s = step.launch_s;
     l.bound = step.bound;
     l.basis = ECO_BASIS_MODELLED;
     l.engine_known = row->engine == w.engine;
-    fill_bands(&l, &w, ttft_s, step.total_s, eco_latency_sd(ph, gpu, &now));
-    rc = eco_roofline_floor(model, gpu, &now, &roof, err);
-    if (rc != 0) {
-        return rc;
+    fill_bands(&l, &w, prefill(ph, model, gpu, &now, &t, &l.prefill_bound), step.total_s,
+               spread(row, gpu, &now), bands);
+    if (bands) {
+        cut_to_floor(&l, roof.floor_s);
     }
-    cut_to_floor(&l, roof.floor_s);
     *out = l;
     return 0;
 }
@@ -226,8 +243,8 @@ int eco_latency_factor_no_cache(const struct eco_physics *ph, const struct eco_m
 {
     struct eco_workload w;
     struct eco_step step;
+    struct eco_traffic t;
     enum eco_bound bound;
-    double whole_s;
     ph = ph != NULL ? ph : eco_physics_default();
     int rc = eco_latency_normalize(model, work, &w, err);
     if (rc == 0) {
@@ -238,9 +255,9 @@ int eco_latency_factor_no_cache(const struct eco_physics *ph, const struct eco_m
     }
     struct eco_workload again = w;
     again.prompt_tokens = w.prompt_tokens + w.gen_tokens / 2 + 1;
-    rc = prefill(ph, model, gpu, &again, &whole_s, &bound, err);
+    rc = eco_roofline_traffic(model, &again, &t, err);
     if (rc == 0) {
-        *factor = fmax(1, whole_s / step.total_s);
+        *factor = fmax(1, prefill(ph, model, gpu, &again, &t, &bound) / step.total_s);
     }
     return rc;
 }

@@ -13,6 +13,17 @@ extern const struct eco_energy_fit eco_energy_default_fit;
 int eco_latency_normalize(const struct eco_model *model, const struct eco_workload *in,
                           struct eco_workload *out, struct eco_err *err);
 
+/** eco_roofline_traffic of a workload that is normalized. */
+int eco_latency_traffic(const struct eco_model *model, const struct eco_workload *w,
+                        struct eco_traffic *out, struct eco_err *err);
+/** eco_roofline_floor of a traffic that is known. */
+int eco_latency_floor(const struct eco_gpu *gpu, const struct eco_workload *work,
+                      const struct eco_traffic *t, struct eco_roofline *out, struct eco_err *err);
+/** eco_latency_predict; without `bands` the medians alone, what is beside them is 0. */
+int eco_latency_point(const struct eco_physics *ph, const struct eco_model *model,
+                      const struct eco_gpu *gpu, const struct eco_workload *work, bool bands,
+                      struct eco_latency *out, struct eco_err *err);
+
 /** Best matching row: engine, then precision over family over any; never NULL. */
 const struct eco_engine_row *eco_latency_row(const struct eco_physics *ph, enum eco_engine engine,
                                              enum eco_precision precision, double rows);
@@ -35,10 +46,10 @@ struct eco_energy_alone {
 int eco_energy_alone(const struct eco_physics *ph, const struct eco_model *model,
                      const struct eco_gpu *gpu, const struct eco_workload *work,
                      struct eco_energy_alone *out, struct eco_err *err);
-/** eco_energy_absolute of `work`, whose single sequence is `alone`. */
+/** eco_energy_absolute of `work`, whose single sequence is `alone`; `bands` as above. */
 int eco_energy_batched(const struct eco_physics *ph, const struct eco_model *model,
                        const struct eco_gpu *gpu, const struct eco_workload *work,
-                       const struct eco_energy_alone *alone, struct eco_energy *out,
+                       const struct eco_energy_alone *alone, bool bands, struct eco_energy *out,
                        struct eco_err *err);
 
 /** sd of ln step time that eco_latency_predict claims for a normalized workload, all resident. */

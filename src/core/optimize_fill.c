@@ -269,7 +269,7 @@ static void fill_base(struct filler *f, size_t card, size_t arm, double batch, s
         struct eco_energy e;
         bool ok =
             f->have_alone[i] && eco_energy_batched(f->physics, f->s->model, f->s->cards[card].gpu,
-                                                   &w, &f->alone[i], &e, NULL) == 0;
+                                                   &w, &f->alone[i], false, &e, NULL) == 0;
         b->j_per_1k.at[i] = ok ? e.j_per_1k.median : NAN;
         b->sd.at[i] = ok ? e.sd_ln : NAN;
         b->prefill_j.at[i] = ok ? e.prefill_j_per_1k * w.prompt_tokens / 1000.0 : NAN;
@@ -367,7 +367,7 @@ static double request_time(const struct filler *f, size_t card, const struct eco
     const struct eco_optimize_card *c = &f->s->cards[card];
     struct eco_latency l;
     bool ok = c->gpu_usd_per_hour > 0 &&
-              eco_latency_predict(f->physics, f->s->model, c->gpu, w, &l, NULL) == 0;
+              eco_latency_point(f->physics, f->s->model, c->gpu, w, false, &l, NULL) == 0;
 
     return ok ? l.request_s.median + l.decode_s * expm1(slower_ln) : NAN;
 }

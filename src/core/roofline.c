@@ -65,19 +65,22 @@ int eco_roofline_traffic(const struct eco_model *model, const struct eco_workloa
 {
     struct eco_workload w;
     int rc = eco_latency_normalize(model, work, &w, err);
-    if (rc != 0) {
-        return rc;
-    }
-    double b = w.batch, p = w.prompt_tokens;
+    return rc != 0 ? rc : eco_latency_traffic(model, &w, out, err);
+}
+
+int eco_latency_traffic(const struct eco_model *model, const struct eco_workload *w,
+                        struct eco_traffic *out, struct eco_err *err)
+{
+    double b = w->batch, p = w->prompt_tokens;
     double kv_share =
-        w.kv_precision == ECO_PREC_NONE ? 1.0 : eco_precision_bits(w.kv_precision) / 16;
+        w->kv_precision == ECO_PREC_NONE ? 1.0 : eco_precision_bits(w->kv_precision) / 16;
     double active = active_params(model);
     double width = model->n_heads > 0 && model->head_dim > 0
                        ? (double)model->n_heads * model->head_dim
                        : (double)model->hidden;
     struct eco_traffic t = {0};
-    t.mean_context = p + w.gen_tokens / 2.0;
-    t.weight_bytes = eco_memory_read_bytes(model, w.precision, b);
+    t.mean_context = p + w->gen_tokens / 2.0;
+    t.weight_bytes = eco_memory_read_bytes(model, w->precision, b);
     t.kv_bytes = kv_share * eco_memory_kv_bytes(model, t.mean_context);
     t.kv_bytes_per_token = kv_share * eco_memory_kv_bytes(model, 1.0);
     t.step_bytes = t.weight_bytes + b * t.kv_bytes;
@@ -106,17 +109,20 @@ int eco_roofline_floor(const struct eco_model *model, const struct eco_gpu *gpu,
 {
     struct eco_traffic t;
     int rc = eco_roofline_traffic(model, work, &t, err);
-    if (rc != 0) {
-        return rc;
-    }
+    return rc != 0 ? rc : eco_latency_floor(gpu, work, &t, out, err);
+}
+
+int eco_latency_floor(const struct eco_gpu *gpu, const struct eco_workload *work,
+                      const struct eco_traffic *t, struct eco_roofline *out, struct eco_err *err)
+{
     if (gpu == NULL || !(gpu->mem_bw_gbps > 0)) {
         return eco_err_set(err, ECO_E_UNSUPPORTED, "gpu", "memory bandwidth of '%s' is not known",
                            gpu == NULL ? "?" : gpu->name);
     }
     double n = work->n_gpus > 0 ? work->n_gpus : 1;
     struct eco_roofline r = {0};
-    r.memory_s = t.step_bytes / (gpu->mem_bw_gbps * GIGA * n);
-    r.compute_s = t.step_flops / (eco_roofline_peak_flops(gpu) * n);
+    r.memory_s = t->step_bytes / (gpu->mem_bw_gbps * GIGA * n);
+    r.compute_s = t->step_flops / (eco_roofline_peak_flops(gpu) * n);
     r.floor_s = isfinite(r.compute_s) && r.compute_s > r.memory_s ? r.compute_s : r.memory_s;
     r.tokens_per_s_max = work->batch / r.floor_s;
     *out = r;
