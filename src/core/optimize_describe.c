@@ -1,6 +1,7 @@
 /* One candidate of the optimizer in full: every figure asked for exactly this configuration. */
 #include "core/optimize_fill.h"
 
+#include "core/latency.h"
 #include "eco_memory.h"
 
 #include <math.h>
@@ -34,9 +35,13 @@ static void describe_energy(const struct eco_optimize_setup *s, size_t card,
     struct eco_predict_query q = eco_optimize_predict_query(s, card, w);
     bool base = eco_precision_family(w->precision) == ECO_FAM_FLOAT &&
                 eco_precision_bits(w->precision) == 16.0;
+    struct eco_energy_alone alone;
     struct eco_energy fp16;
 
-    bool have = eco_energy_absolute(s->physics, s->model, s->cards[card].gpu, w, &fp16, NULL) == 0;
+    /* The 16-bit bands are read for 16 bit alone. */
+    bool have = eco_energy_alone(s->physics, s->model, s->cards[card].gpu, w, &alone, NULL) == 0 &&
+                eco_energy_batched(s->physics, s->model, s->cards[card].gpu, w, &alone, base, &fp16,
+                                   NULL) == 0;
     if (base) {
         c->have_energy = have;
         c->energy = have ? fp16 : c->energy;

@@ -46,13 +46,14 @@ static void add_pair(double c, int i, int j, struct eco_predict_gaussian *g)
 static void add_seen(const struct eco_predictor *p, int column, int basis, double coefficient,
                      struct eco_predict_arm *a)
 {
-    double own = covariance(p, column, column);
+    double own = covariance(p, column, column), with[ECO_PREDICT_BASES] = {0};
 
     a->all.mean[basis] += coefficient * p->mean[column];
     a->all.covariance[basis][basis] += coefficient * coefficient * own;
     for (int j = 0; j < a->n; j++)
-        add_pair(covariance(p, column, a->column[j]) * coefficient * a->coefficient[j], basis,
-                 a->basis[j], &a->all);
+        with[a->basis[j]] += covariance(p, column, a->column[j]) * a->coefficient[j];
+    for (int j = 0; j < ECO_PREDICT_BASES; j++)
+        add_pair(with[j] * coefficient, basis, j, &a->all);
     a->column[a->n] = column;
     a->basis[a->n] = (unsigned char)basis;
     a->coefficient[a->n++] = coefficient;

@@ -199,6 +199,9 @@ bool eco_dataset_row(size_t index, struct eco_row *out);
 const uint16_t *eco_dataset_rows_of(enum eco_precision p, size_t *n);
 /** Fills `out`; false (out untouched) past the end. About 5 ns. */
 bool eco_dataset_row_brief(size_t index, struct eco_row_brief *out);
+/** Perplexities of a row that has both and is not excluded; of this model alone when named. */
+bool eco_dataset_row_quality(size_t index, const char *model_or_null, double *ppl,
+                             double *baseline);
 /** Exact id; binary search. */
 bool eco_dataset_row_by_id(const char *id, size_t len, struct eco_row *out);
 size_t eco_dataset_grade_count(enum eco_row_table table, enum eco_grade grade);
@@ -254,11 +257,11 @@ struct eco_model_logs {
     double total_b, layers, hidden, intermediate, kv_width, vocab; /* total in 1e9, width: KV */
 };
 size_t eco_dataset_model_count(void);
-const struct eco_model *eco_dataset_model(size_t index); /* NULL past the end */
+const struct eco_model *eco_dataset_model(size_t index);           /* NULL past the end */
 const struct eco_model_logs *eco_dataset_model_logs(size_t index); /* the same */
-const char *eco_dataset_model_short(size_t index);       /* "qwen2.5-7b" */
-const char *eco_dataset_model_note(size_t index);        /* "" when there is none */
-bool eco_dataset_model_measured(size_t index);           /* has rows in data/measurements */
+const char *eco_dataset_model_short(size_t index);                 /* "qwen2.5-7b" */
+const char *eco_dataset_model_note(size_t index);                  /* "" when there is none */
+bool eco_dataset_model_measured(size_t index); /* has rows in data/measurements */
 /** HF id, its last part, short name or alias, case-folded; nearest names on a miss. */
 int eco_dataset_find_model(const char *name, size_t len, const struct eco_model **out,
                            struct eco_err *err);

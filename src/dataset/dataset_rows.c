@@ -133,6 +133,18 @@ bool eco_dataset_row_brief(size_t index, struct eco_row_brief *out)
     return true;
 }
 
+bool eco_dataset_row_quality(size_t index, const char *model_or_null, double *ppl, double *baseline)
+{
+    const struct eco_row_cell *c = index < eco_data_rows_count ? &eco_data_rows[index] : NULL;
+
+    if (c == NULL || c->grade == ECO_GRADE_D || !(c->ppl > 0) || !(c->ppl_baseline > 0) ||
+        (model_or_null != NULL && strcmp(text(c->model), model_or_null) != 0))
+        return false;
+    *ppl = c->ppl;
+    *baseline = c->ppl_baseline;
+    return true;
+}
+
 bool eco_dataset_row_by_id(const char *id, size_t len, struct eco_row *out)
 {
     size_t lo = 0, hi = eco_data_rows_count;

@@ -115,6 +115,15 @@ int eco_dataset_find_region(const char *name, size_t len, const struct eco_regio
     struct eco_nearest near = {0};
     char key[ECO_NAME_MAX], hint[160];
 
+    for (size_t i = 0; i < eco_data_grid_count; i++) { /* mostly it is written as here */
+        const char *known = eco_data_grid[i].name;
+
+        if (len > 0 && known[0] == name[0] && strlen(known) == len &&
+            memcmp(known, name, len) == 0) {
+            *out = &eco_data_grid[i];
+            return 0;
+        }
+    }
     near.key = key;
     near.len = eco_name_key(name, len, false, key);
     for (size_t i = 0; i < eco_data_grid_count; i++) {

@@ -1,6 +1,7 @@
 /* ecocompute-serve: the program behind `ecocompute serve`. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/engine.h"
 #include "ops/args.h"
 #include "ops/power_export.h"
 #include "serve_parts.h"
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define PEM_LIMIT ((size_t)1 << 20)
+#define MOST_THREADS 8 /* unless --threads says more */
 #define MIN_TOKEN 16
 
 static int fail(const struct eco_err *err)
@@ -161,6 +163,8 @@ static int run(const struct eco_args_serve *args, struct eco_arena *arena, struc
 {
     struct serve s = {.args = args, .timeout_ns = (int64_t)(args->timeout * 1e9)};
     const char *cert = NULL, *key = NULL, *token = NULL;
+    int cpus = args->threads ? 0 : eco_engine_cpus();
+    s.threads = args->threads ? args->threads : cpus < MOST_THREADS ? cpus : MOST_THREADS;
     int rc = read_text(arena, args->tls_cert, &cert, err);
     rc = rc ? rc : read_token(arena, args->token_file, &token, err);
     rc = rc ? rc : read_text(arena, args->tls_key, &key, err);

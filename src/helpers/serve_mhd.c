@@ -263,9 +263,9 @@ int serve_http_start(struct serve *s, int listen_fd, const char *cert, const cha
         more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)cert};
         more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)key};
     }
-    if (s->args->threads > 1) {
+    if (s->threads > 1) {
         more[n++] =
-            (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)s->args->threads, NULL};
+            (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)s->threads, NULL};
     }
     more[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     if (cert && MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES) {

@@ -42,7 +42,7 @@ struct serve {
     struct serve_worker_slot *workers; /* free ones */
     atomic_long busy; /* requests whose headers are there and whose reply is not out */
     atomic_bool draining;
-    int64_t timeout_ns;
+    int64_t timeout_ns, threads;
 };
 
 /* serve_mhd.c */

@@ -88,8 +88,10 @@ static bool at_batch(struct eco_question *q, double batch, struct eco_answer *a,
 {
     struct eco_question there = *q;
     there.batch = batch;
-    return eco_step_answer_parts(&there, q->precision, 0, a, NULL) == 0 && a->have_energy &&
-           a->have_latency && eco_step_month_usd(&there, a, month_usd, NULL) == 0;
+    bool known = eco_step_answer_parts(&there, q->precision, 0, a, NULL) == 0 && a->have_energy &&
+                 a->have_latency && eco_step_month_usd(&there, a, month_usd, NULL) == 0;
+    q->region = there.region; /* looked up once for all */
+    return known;
 }
 
 static struct eco_strs insights(struct eco_question *q, const struct eco_answer *a,

@@ -282,18 +282,21 @@ static bool one_turn(struct eco_question *q, size_t turn, struct eco_res_alert *
         eco_step_alerts(&there, &a, &found, &trap, NULL) || found.n == 0) {
         return false;
     }
-    if (a.have_energy && eco_step_month_usd(&there, &a, &month_usd, NULL) == 0) {
-        eco_step_price_alerts(&found, month_usd);
-    }
     const struct eco_res_alert *rows = found.items;
-    for (size_t i = 0; i < found.n; i++) {
-        bool mine = !turns[turn].batch1 || strcmp(rows[i].id, "batch1-production") == 0;
-        if (mine && strcmp(rows[i].severity, "info") != 0) {
-            *out = rows[i];
-            return true;
-        }
+    size_t i = 0;
+    while (i < found.n && ((turns[turn].batch1 && strcmp(rows[i].id, "batch1-production") != 0) ||
+                           strcmp(rows[i].severity, "info") == 0)) {
+        i++;
     }
-    return false;
+    if (i == found.n) {
+        return false;
+    }
+    *out = rows[i];
+    if (a.have_energy && eco_step_month_usd(&there, &a, &month_usd, NULL) == 0) {
+        eco_step_price_alerts(&(struct eco_list){out, 1}, month_usd);
+    }
+    q->region = there.region; /* looked up once for all turns */
+    return true;
 }
 
 struct eco_list eco_step_pitfalls(struct eco_question *q, const struct eco_list *told)

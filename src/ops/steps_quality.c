@@ -23,12 +23,10 @@ static size_t collect(const struct eco_question *q, enum eco_precision p, bool s
     size_t n = 0, n_rows;
     const uint16_t *of = eco_dataset_rows_of(p, &n_rows);
     for (size_t i = 0; i < n_rows && n < MAX_RATIOS; i++) {
-        struct eco_row_brief r;
-        if (!eco_dataset_row_brief(of[i], &r) || r.excluded || !(r.ppl > 0) ||
-            !(r.ppl_baseline > 0) || (same_model && strcmp(r.model, q->model.name) != 0)) {
-            continue;
+        double ppl, baseline;
+        if (eco_dataset_row_quality(of[i], same_model ? q->model.name : NULL, &ppl, &baseline)) {
+            out[n++] = 100.0 * (ppl / baseline - 1.0);
         }
-        out[n++] = 100.0 * (r.ppl / r.ppl_baseline - 1.0);
     }
     return n;
 }

@@ -388,7 +388,7 @@ static void test_alone_and_batched(void **state)
         w.batch = batch;
         assert_int_equal(eco_energy_absolute(NULL, &m, &g, &w, &direct, NULL), 0);
         assert_int_equal(eco_energy_alone(NULL, &m, &g, &one, &alone, NULL), 0);
-        assert_int_equal(eco_energy_batched(NULL, &m, &g, &w, &alone, &split, NULL), 0);
+        assert_int_equal(eco_energy_batched(NULL, &m, &g, &w, &alone, true, &split, NULL), 0);
         assert_memory_equal(&direct.j_per_1k, &split.j_per_1k, sizeof direct.j_per_1k);
         assert_near(direct.sd_ln, split.sd_ln, 0);
         assert_near(direct.prefill_j_per_1k, split.prefill_j_per_1k, 0);
