@@ -47,7 +47,7 @@ static void put_digits(struct text *t, bool negative, uint64_t v, int places, bo
     put(t, p, (size_t)(end - p));
 }
 
-/* a * 10^places as the nearest whole number; UINT64_MAX where the product's own error could decide. */
+/* a * 10^places as the nearest whole number; UINT64_MAX where the product could be off by one. */
 static uint64_t nearest(double a, int places)
 {
     double p = a * tens[places], rest;
