@@ -89,7 +89,25 @@ static void put_plain(const char *text)
     }
 }
 
-static int fail(const struct eco_err *err, const char *verb)
+/* What there is to say besides: a mistake in JSON tells its line, but not of which file. */
+static void way_on(const struct eco_err *err, const char *verb, const struct eco_ctx *ctx)
+{
+    int code = err->code;
+    if (code == ECO_E_UNKNOWN_NAME && !strstr(err->message, "did you mean") && list_of(err->arg)) {
+        fprintf(stderr, "%s%s\n", say("see: ", "参见："), list_of(err->arg));
+    }
+    if (ctx->last_file && strncmp(err->message, "json line ", 10) == 0) {
+        fputs(say("in: ", "文件："), stderr);
+        put_plain(ctx->last_file);
+        fputc('\n', stderr);
+    }
+    if (code == ECO_E_UNKNOWN_PARAM || code == ECO_E_MISSING || code == ECO_E_USAGE ||
+        strstr(err->message, "' is empty")) {
+        fprintf(stderr, "%secocompute %s --help\n", say("see: ", "参见："), verb);
+    }
+}
+
+static int fail(const struct eco_err *err, const char *verb, const struct eco_ctx *ctx)
 {
     int code = err->code;
     bool placed = err->line > 0 && !strstr(err->message, "line ");
@@ -108,12 +126,7 @@ static int fail(const struct eco_err *err, const char *verb)
         fputs(say("; --force writes over it", "；--force 可覆盖"), stderr);
     }
     fputc('\n', stderr);
-    if (code == ECO_E_UNKNOWN_NAME && !strstr(err->message, "did you mean") && list_of(err->arg)) {
-        fprintf(stderr, "%s%s\n", say("see: ", "参见："), list_of(err->arg));
-    }
-    if (verb && (code == ECO_E_UNKNOWN_PARAM || code == ECO_E_MISSING || code == ECO_E_USAGE)) {
-        fprintf(stderr, "%secocompute %s --help\n", say("see: ", "参见："), verb);
-    }
+    way_on(err, verb, ctx);
     return eco_err_exit_status(code);
 }
 
@@ -241,7 +254,7 @@ static int run_once(const struct eco_op *op, struct eco_ctx *ctx, const void *ar
                     : eco_err_set(&err, ECO_E_NO_MEMORY, "", "out of memory");
     int status = 0;
     if (rc) {
-        status = fail(&err, op->name);
+        status = fail(&err, op->name, &here);
     } else {
         render(op, result, o, &here, &out);
         status = put_out(&out);
@@ -266,7 +279,7 @@ static int run_op(const struct eco_op *op, int argc, char **argv, struct eco_ctx
         rc = cli_options_read(op, argc, argv, args, ctx->arena, &o, &err);
     }
     if (rc) {
-        return fail(&err, op->name);
+        return fail(&err, op->name, ctx);
     }
     if (o.help) {
         struct eco_buf out = ECO_BUF_INIT;
@@ -277,10 +290,10 @@ static int run_op(const struct eco_op *op, int argc, char **argv, struct eco_ctx
     }
     if (o.batch_file) {
         rc = cli_batch_run(op, ctx, args, o.batch_file, told_in, &err);
-        return rc ? fail(&err, op->name) : 0;
+        return rc ? fail(&err, op->name, ctx) : 0;
     }
     rc = eco_args_finish(op, args, &err);
-    return rc ? fail(&err, op->name) : run_once(op, ctx, args, &o);
+    return rc ? fail(&err, op->name, ctx) : run_once(op, ctx, args, &o);
 }
 
 static int unknown_verb(const char *verb)

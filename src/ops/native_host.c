@@ -22,6 +22,8 @@ static int read_file(struct eco_ctx *ctx, const char *path, struct eco_str *out,
     struct eco_buf b = ECO_BUF_INIT;
     int rc = eco_file_read(path, FILE_LIMIT, &b, err);
     if (rc == 0) {
+        ctx->last_file =
+            strcmp(path, "-") == 0 ? NULL : eco_arena_strdup(ctx->arena, path, strlen(path));
         out->s = eco_arena_strdup(ctx->arena, eco_buf_str(&b), b.len);
         out->len = b.len;
         rc = out->s ? 0 : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");

@@ -164,6 +164,7 @@ struct eco_ctx {
     /* Reads a whole file into the arena; NULL where there are no files. */
     int (*read_file)(struct eco_ctx *ctx, const char *path, struct eco_str *out,
                      struct eco_err *err);
+    const char *last_file; /* read last, for messages about what is in it; NULL: none */
     /* Writes a whole file or nothing; NULL where there are no files. */
     int (*write_file)(const char *path, const void *bytes, size_t len, bool force,
                       struct eco_err *err);
