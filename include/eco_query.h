@@ -125,6 +125,7 @@ struct eco_query {
     enum eco_precision precision_exact; /* NONE: absent */
     enum eco_precision precisions[ECO_QUERY_MAX_LIST]; /* when several are asked about */
     size_t n_precisions;
+    bool counted; /* "all 5 precisions": the five of the skill, none was named */
     char region[ECO_QUERY_NAME];
     enum eco_engine engine;
     bool production, eager, nightly, no_kv_cache;

@@ -290,6 +290,43 @@ static void list_all(struct query *q)
     }
 }
 
+/* What is counted behind a number: "precisions", "precision methods", "种精度", "种量化方法". */
+static bool counts_precisions(const struct query *q, size_t i)
+{
+    static const char *const between[] = {"种", "个", "different", "various", "kinds", "of", "的"};
+    size_t k = i + 1;
+
+    for (size_t w = 0; w < sizeof between / sizeof between[0] && k < q->n_items;) {
+        bool small = eco_query_token_is(q, q->item[k].first, between[w]);
+        k += small ? 1 : 0;
+        w = small ? 0 : w + 1;
+    }
+    if (k >= q->n_items || q->item[k].kind != ITEM_WORD)
+        return false;
+    return eco_query_token_is(q, q->item[k].first, "precisions") ||
+           (eco_query_sense(q, k, SENSE_PREC_KEY) && q->item[k].word->arg < 2);
+}
+
+/* "Compare all 5 precisions": the five that the skill names. Another count says not which. */
+static void list_counted(struct query *q)
+{
+    static const enum eco_precision five[] = {ECO_PREC_FP16, ECO_PREC_FP8, ECO_PREC_NF4,
+                                              ECO_PREC_INT8_MIXED, ECO_PREC_INT8_PURE};
+    const size_t n = sizeof five / sizeof five[0];
+    struct eco_query *o = q->out;
+
+    for (size_t i = 0; i < q->n_items && !o->counted; i++) {
+        struct query_item *it = &q->item[i];
+        o->counted = it->kind == ITEM_NUM && it->scale == 0 && it->slot == 0 && !it->negative &&
+                     it->value == (double)n && counts_precisions(q, i);
+        it->used |= o->counted;
+    }
+    if (o->counted) {
+        memcpy(o->precisions, five, sizeof five);
+        o->n_precisions = n;
+    }
+}
+
 static void keep_one(struct query *q)
 {
     struct eco_query *o = q->out;
@@ -322,6 +359,8 @@ static void miss_refused(struct query *q)
 void eco_query_precisions(struct query *q)
 {
     collect(q);
+    if (q->n_precisions == 0)
+        list_counted(q);
     for (size_t i = 0; i < q->n_precisions; i++) {
         if (q->precision[i].role != ROLE_NOT &&
             q->precision[i].format == &eco_query_formats[FORMAT_FP4])

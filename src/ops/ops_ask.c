@@ -127,6 +127,33 @@ static double requests_of_hours(struct asked *a)
     return n;
 }
 
+/* "All 5 precisions": which five are meant, and what else the data know. NULL: none was counted. */
+static const char *counted(struct asked *a)
+{
+    const struct eco_query *q = &a->q;
+    const char *list = "";
+    unsigned gguf = 0;
+    for (int i = 1; q->counted && i < ECO_PREC_COUNT; i++) {
+        enum eco_precision p = (enum eco_precision)i;
+        bool listed = eco_precision_family(p) == ECO_FAM_FLOAT; /* 16 bit is the baseline */
+        for (size_t k = 0; k < q->n_precisions; k++) {
+            listed |= q->precisions[k] == p;
+        }
+        if (listed || eco_ask_cards(a->ctx, p).n == 0) {
+            continue;
+        }
+        if (eco_precision_family(p) == ECO_FAM_GGUF) {
+            gguf++;
+        } else {
+            list =
+                eco_step_fmt(a->ctx, "%s%s%s", list, eco_precision_name(p), TX(a->ctx, list_comma));
+        }
+    }
+    return q->counted ? eco_step_fmt(a->ctx, TX(a->ctx, ask_counted), list, gguf,
+                                     eco_precision_name(ECO_PREC_GGUF_Q4_K_M))
+                      : NULL;
+}
+
 static const char *word(const struct asked *a, const char *english)
 {
     return eco_word(a->ctx->lang, english);
@@ -448,6 +475,7 @@ int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_
                                 .operation = eco_query_op_name(a->q.op),
                                 .not_understood = missed(ctx, &a->q)};
     eco_ask_fill(ctx, &a->q, &out->params);
+    out->counted = counted(a);
     double requests = volume(a);
     bool unnamed = a->q.precision && !a->q.precision_exact && a->q.n_precisions < 2;
     if (a->op && !unnamed) { /* a command without the precision would answer another question */

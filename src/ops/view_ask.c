@@ -18,6 +18,9 @@ static void understood(struct eco_doc *d, const void *data)
     if (r->command) {
         eco_doc_text(d, ECO_TONE_QUIET, TX(d, ask_command), r->command);
     }
+    if (r->counted) {
+        eco_doc_text(d, ECO_TONE_QUIET, "%s", r->counted);
+    }
     eco_view_items(d, TX(d, h_conversions), &r->conversions);
     eco_view_items(d, TX(d, h_not_used), &r->not_understood);
 }

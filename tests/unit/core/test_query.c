@@ -331,6 +331,36 @@ static void test_limits(void **state)
     free(work);
 }
 
+/* "All 5 precisions" names the five of the skill; any other count, or a name, does not. */
+static void test_counted(void **state)
+{
+    static const char *const five[] = {"Compare all 5 precisions for 7B on a T4.",
+                                       "five precision methods, 7B on T4",
+                                       "the 5 different precisions of 7B on T4",
+                                       "比较7B在T4上的所有5种精度",
+                                       "五种精度对比 7B T4",
+                                       "7B T4 5种量化方式"};
+    static const char *const others[] = {
+        "Compare 4 precisions for 7B on a T4", "all precisions of 7B on T4", "比较7B在T4的三种精度",
+        "5 requests, 7B, precision on T4", "batch 5 precision int8 7B T4"};
+    static const enum eco_precision want[] = {ECO_PREC_FP16, ECO_PREC_FP8, ECO_PREC_NF4,
+                                              ECO_PREC_INT8_MIXED, ECO_PREC_INT8_PURE};
+    (void)state;
+    for (size_t i = 0; i < sizeof five / sizeof five[0]; i++) {
+        struct eco_query q = ask(five[i]);
+        if (!q.counted || q.n_precisions != 5 || q.op != ECO_QUERY_COMPARE || q.n_missed) {
+            fail_msg("'%s': %zu precisions", five[i], q.n_precisions);
+        }
+        assert_memory_equal(q.precisions, want, sizeof want);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        struct eco_query q = ask(others[i]);
+        if (q.counted || q.n_precisions) {
+            fail_msg("'%s': %zu precisions", others[i], q.n_precisions);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_volume),
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
