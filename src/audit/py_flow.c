@@ -377,18 +377,39 @@ static void define_removal(struct eco_py_flow *f, uint32_t call, uint32_t object
         (struct eco_py_def){n[call].end, call, call, ECO_PY_NO, ECO_PYD_REMOVED, 0, NULL});
 }
 
-/* del d["k"] */
+/* del d["k"]: gone from here on; del d[k]: which one, nobody can tell here. */
+static void define_deleted(struct eco_py_flow *f, uint32_t target, uint32_t statement)
+{
+    const struct eco_py_node *n = f->t->nodes;
+    const char *key = eco_py_key(f, target);
+    uint32_t value = key ? target : eco_py_child(f->t, target, ECO_PYF_VALUE);
+    const char *base = key ? key : value == ECO_PY_NO ? NULL : eco_py_key(f, value);
+    if (!base) {
+        return;
+    }
+    uint32_t index = eco_py_child(f->t, target, ECO_PYF_SUBSCRIPT);
+    if (!key && index != ECO_PY_NO && n[index].kind == ECO_PY_INTEGER) {
+        return; /* a list's item */
+    }
+    uint32_t scope = is_self(base) ? class_around(f, target) : f->scope[target];
+    eco_py_define(f, scope, key ? key : eco_arena_printf(f->arena, "%s[*]", base),
+                  (struct eco_py_def){n[statement].end, statement, target, ECO_PY_NO,
+                                      key ? ECO_PYD_REMOVED : ECO_PYD_UPDATE, 0, NULL});
+}
+
+/* del a["k"], (b["k"], c): its own targets only, not what their indexes read. */
 static void define_deletion(struct eco_py_flow *f, uint32_t statement)
 {
     const struct eco_py_node *n = f->t->nodes;
-    for (uint32_t i = statement + 1; i < n[statement].last; i++) {
-        const char *key = n[i].kind == ECO_PY_SUBSCRIPT ? eco_py_key(f, i) : NULL;
-        if (key) {
-            uint32_t scope = is_self(key) ? class_around(f, i) : f->scope[i];
-            eco_py_define(
-                f, scope, key,
-                (struct eco_py_def){n[statement].end, i, i, ECO_PY_NO, ECO_PYD_REMOVED, 0, NULL});
+    for (uint32_t i = statement + 1; i < n[statement].last;) {
+        if (is_sequence(n[i].kind) || n[i].kind == ECO_PY_PAREN) {
+            i++; /* the targets inside come next */
+            continue;
         }
+        if (n[i].kind == ECO_PY_SUBSCRIPT) {
+            define_deleted(f, i, statement);
+        }
+        i = n[i].last > i ? n[i].last : i + 1;
     }
 }
 

@@ -7,6 +7,7 @@
 
 #define MAX_WORDS 256
 #define MAX_RESOLVED 16                /* shell variables that are looked up in a file */
+#define MAX_BESIDE 32                  /* lines around a key that are looked at */
 #define MAX_LOGICAL ((size_t)64 << 10) /* bytes of one joined command that are looked at */
 
 struct line {
@@ -62,6 +63,13 @@ static bool next_line(const struct eco_scan *s, size_t *at, struct line *l)
         l->indent++;
     }
     return true;
+}
+
+/* What still fits: of a longer command the beginning is looked at. */
+static void put_some(struct eco_buf *b, const char *text, size_t len)
+{
+    size_t room = b->limit - b->len;
+    eco_buf_put(b, text, len < room ? len : room);
 }
 
 static struct eco_spot at_line(uint32_t line, uint32_t end)
@@ -342,6 +350,8 @@ static void check_command(struct eco_scan *s, const char *text, size_t len,
     eco_vars_expand(s, text, len, &b);
     if (eco_buf_ok(&b)) {
         check_words(s, eco_buf_str(&b), b.len, spot);
+    } else { /* too long with the values put in: what is written is still looked at */
+        check_words(s, text, len, spot);
     }
     eco_buf_done(&b);
 }
@@ -381,8 +391,8 @@ static void join(struct logical *g, const struct line *l, bool more)
     if (!g->marked && (eco_scan_nightly(l->s, l->len, name, sizeof(name)) || flagged(l))) {
         g->marked = l->number;
     }
-    eco_buf_put(&g->text, l->s, more ? l->len - 1 : l->len);
-    eco_buf_putc(&g->text, ' ');
+    put_some(&g->text, l->s, more ? l->len - 1 : l->len);
+    put_some(&g->text, " ", 1);
 }
 
 static bool continues(const struct line *l)
@@ -529,6 +539,94 @@ static void yaml_model(const struct line *l, struct yaml *y)
     }
 }
 
+static size_t key_column(const struct line *l)
+{
+    size_t n = 0;
+    while (n < l->len && (l->s[n] == '-' || l->s[n] == ' ')) {
+        n++;
+    }
+    return l->indent + n;
+}
+
+static bool names_image(const struct line *l)
+{
+    const char *v;
+    size_t n;
+    return key_is(l, "repository", &v, &n) || key_is(l, "image", &v, &n) ||
+           key_is(l, "imageRepository", &v, &n);
+}
+
+/* Where the line before `at` begins; false at the start of the file. */
+static bool line_before(const struct eco_scan *s, size_t *at)
+{
+    size_t i = *at;
+    if (i == 0) {
+        return false;
+    }
+    for (i--; i > 0 && s->text[i - 1] != '\n'; i--) {
+    }
+    *at = i;
+    return true;
+}
+
+/* A "tag" may be anybody's: an image's has its repository beside it, or "image" above. */
+static bool tag_of_image(const struct eco_scan *s, const struct line *tag)
+{
+    size_t column = key_column(tag), from = (size_t)(tag->s - s->text) - tag->indent, at = from;
+    struct line l = *tag;
+    bool first = column > tag->indent; /* "- tag: …" */
+    for (int i = 0; i < MAX_BESIDE && !first && line_before(s, &at); i++) {
+        size_t next = at;
+        next_line(s, &next, &l);
+        bool inside = l.len == 0 || l.indent >= column;
+        first = !inside;
+        if (!inside && key_column(&l) < column) { /* the key above */
+            const char *v;
+            size_t n;
+            if (key_is(&l, "image", &v, &n)) {
+                return true;
+            }
+            break;
+        }
+        from = at;
+    }
+    at = from;
+    for (int i = 0; i < 2 * MAX_BESIDE && next_line(s, &at, &l); i++) {
+        if (l.len && i > 0 && l.indent < column) {
+            return false;
+        }
+        if (key_column(&l) == column && names_image(&l)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool nightly_tag(const char *v, size_t n)
+{
+    for (size_t i = 0; i + 7 <= n; i++) {
+        bool word = i == 0 || !isalnum((unsigned char)v[i - 1]); /* not "fortnightly" */
+        if (word && memcmp(v + i, "nightly", 7) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A key that names a nightly image. */
+static bool nightly_image(const struct eco_scan *s, const struct line *l)
+{
+    static const char *const keys[] = {"image", "newTag", "imageTag", "image_tag"};
+    const char *v;
+    size_t n;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (key_is(l, keys[i], &v, &n)) {
+            return nightly_tag(v, n);
+        }
+    }
+    return key_is(l, "tag", &v, &n) && nightly_tag(v, n) && tag_of_image(s, l);
+}
+
 static void yaml_keys(struct eco_scan *s, const struct line *l, struct yaml *y)
 {
     const char *v;
@@ -545,15 +643,8 @@ static void yaml_keys(struct eco_scan *s, const struct line *l, struct yaml *y)
         eco_scan_add(s, ECO_AUDIT_VLLM_EAGER, &spot, "enforce_eager: true");
     } else if (key_is(l, "max_num_seqs", &v, &n) && equals(v, n, "1")) {
         eco_scan_add(s, ECO_AUDIT_VLLM_ONE_SEQ, &spot, "max_num_seqs: 1");
-    } else if (key_is(l, "image", &v, &n) || key_is(l, "tag", &v, &n) ||
-               key_is(l, "newTag", &v, &n) || key_is(l, "imageTag", &v, &n) ||
-               key_is(l, "image_tag", &v, &n)) {
-        for (size_t i = 0; i + 7 <= n; i++) {
-            if (memcmp(v + i, "nightly", 7) == 0) {
-                eco_scan_add(s, ECO_AUDIT_NIGHTLY_PIN, &spot, "the image is a nightly build");
-                break;
-            }
-        }
+    } else if (nightly_image(s, l)) {
+        eco_scan_add(s, ECO_AUDIT_NIGHTLY_PIN, &spot, "the image is a nightly build");
     }
 }
 
@@ -563,11 +654,11 @@ static void yaml_flags(struct eco_scan *s, const struct line *l, struct yaml *y)
     struct eco_spot spot = at_line(l->number, l->number);
     bool item = l->len > 2 && l->s[0] == '-' && l->s[1] == ' ';
     if (y->held.len) {
-        eco_buf_put(&b, y->held.s, y->held.len);
-        eco_buf_putc(&b, ' ');
+        put_some(&b, y->held.s, y->held.len);
+        put_some(&b, " ", 1);
         spot.line = y->held.number;
     }
-    eco_buf_put(&b, item ? l->s + 2 : l->s, item ? l->len - 2 : l->len);
+    put_some(&b, item ? l->s + 2 : l->s, item ? l->len - 2 : l->len);
     if (eco_buf_ok(&b)) {
         struct words w;
         split(eco_buf_str(&b), b.len, &w);
@@ -625,8 +716,8 @@ static void yaml_list(struct eco_scan *s, const struct line *l, struct yaml *y)
         return;
     }
     y->list_indent = l->indent;
-    eco_buf_put(&y->list, l->s + 2, l->len - 2);
-    eco_buf_putc(&y->list, ' ');
+    put_some(&y->list, l->s + 2, l->len - 2);
+    put_some(&y->list, " ", 1);
     if (!y->list_at && found_in(l->s, l->len, "--quantiz")) {
         y->list_at = l->number;
     }

@@ -297,6 +297,43 @@ static void test_long_line(void **state)
     eco_buf_done(&b);
 }
 
+/* More than 64 KB, with the values put in or as it stands: what it begins with is still seen. */
+static void test_long_command(void **state)
+{
+    static const char *const heads[] = {"vllm serve m --enforce-eager", "RUN vllm serve m -O0"};
+    struct eco_audit a;
+    struct eco_buf b = ECO_BUF_INIT;
+    (void)state;
+    need();
+    eco_buf_puts(&b, "A=");
+    for (int i = 0; i < 100; i++) {
+        eco_buf_puts(&b, "0123456789");
+    }
+    eco_buf_printf(&b, "\n%s", heads[0]);
+    for (int i = 0; i < 80; i++) {
+        eco_buf_puts(&b, " $A");
+    }
+    eco_buf_puts(&b, " --max-num-seqs 1\n"); /* behind them, and seen too */
+    scan(&a, "run.sh", b.data, b.len);
+    assert_int_equal(a.n, 2);
+    eco_audit_done(&a);
+    eco_buf_clear(&b);
+    for (int docker = 0; docker < 2; docker++) {
+        eco_buf_printf(&b, "%s --enforce-eager", heads[docker]);
+        for (int i = 0; i < 8000; i++) {
+            eco_buf_puts(&b, " \\\n  --x 12345");
+        }
+        eco_buf_puts(&b, "\n");
+        assert_true(b.len > (size_t)64 << 10);
+        scan(&a, docker ? "Dockerfile" : "run.sh", b.data, b.len);
+        assert_int_equal(a.n, 1);
+        assert_int_equal(a.findings[0].rule, ECO_AUDIT_VLLM_EAGER);
+        eco_audit_done(&a);
+        eco_buf_clear(&b);
+    }
+    eco_buf_done(&b);
+}
+
 static void test_limits(void **state)
 {
     struct eco_audit a;
@@ -348,11 +385,12 @@ static void test_sarif_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixes),   cmocka_unit_test(test_fix_is_final),
-        cmocka_unit_test(test_patch),   cmocka_unit_test(test_baseline),
-        cmocka_unit_test(test_changed), cmocka_unit_test(test_silenced),
-        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_tangled), cmocka_unit_test(test_long_line),
-        cmocka_unit_test(test_limits),  cmocka_unit_test(test_sarif_shape)};
+        cmocka_unit_test(test_fixes),       cmocka_unit_test(test_fix_is_final),
+        cmocka_unit_test(test_patch),       cmocka_unit_test(test_baseline),
+        cmocka_unit_test(test_changed),     cmocka_unit_test(test_silenced),
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_tangled),     cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(test_sarif_shape),
+        cmocka_unit_test(test_long_command)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
