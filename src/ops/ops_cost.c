@@ -40,10 +40,10 @@ static int best_at(struct eco_question *q, double batch, struct eco_answer *best
     }
     q->batch = was;
     if (rc == 0 && !have) {
-        rc = eco_err_set(err, q->gpu ? ECO_E_NO_FIT : ECO_E_UNSUPPORTED, "gpu",
-                         q->gpu ? "no usual precision of this model fits on %s"
-                                : "absolute cost needs a card with a datasheet: 'gpu'%s",
-                         q->gpu ? q->gpu->name : "");
+        rc = eco_step_need_card(q, err);
+        rc = rc ? rc
+                : eco_err_set(err, ECO_E_NO_FIT, "gpu",
+                              "no usual precision of this model fits on %s", q->gpu->name);
     }
     return rc;
 }

@@ -382,6 +382,7 @@ int eco_run_diagnose(struct eco_ctx *ctx, const void *args, void *result, struct
     bool trap;
     eco_voice_set(ctx, &a->voice);
     int rc = eco_step_target(ctx, &a->target, &q, err);
+    rc = rc ? rc : eco_step_need_card(&q, err);
     if (rc == 0) {
         rc = eco_step_load(&a->load, &q, err);
     }

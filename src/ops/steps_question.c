@@ -418,3 +418,11 @@ void eco_step_fill_input(const struct eco_question *q, struct eco_res_input *out
     char *name = eco_arena_strdup(q->ctx->arena, q->model.name, strlen(q->model.name));
     out->model = q->known_model ? name : NULL;
 }
+
+int eco_step_need_card(const struct eco_question *q, struct eco_err *err)
+{
+    return q->gpu ? 0
+                  : eco_err_set(err, ECO_E_MISSING, "gpu",
+                                "joules and dollars are those of one card: 'gpu' (see 'ecocompute "
+                                "gpus')");
+}

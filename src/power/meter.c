@@ -308,11 +308,30 @@ static bool next_tick(struct eco_meter *m, size_t i, double was_j, struct tick *
     return false;
 }
 
+/* The last good sample of a source, however old. NaN: there is none. */
+static double last_w(struct eco_meter *m, size_t source)
+{
+    double w = (double)NAN;
+    pthread_mutex_lock(&m->lock);
+    for (int64_t k = m->written - 1; k >= 0 && k > m->written - 1 - (int64_t)m->cap; k--) {
+        const struct eco_meter_sample *s = &m->ring[(size_t)k % m->cap];
+        enum eco_power_field f = eco_meter_best_field(m->sources[source]);
+        f = s->status[f] == ECO_POWER_OK ? f : ECO_POWER_DEFAULT;
+        if (s->source == source && s->status[f] == ECO_POWER_OK) {
+            w = s->power_w[f];
+            break;
+        }
+    }
+    pthread_mutex_unlock(&m->lock);
+    return w;
+}
+
+/* After the machine stood still there is nothing recent: just then an edge must not look sharp. */
 static double recent_w(struct eco_meter *m, size_t i)
 {
     struct eco_meter_idle idle;
     eco_meter_recent(m, i, 2.5 / m->o.rate_hz, &idle);
-    return idle.mean_w;
+    return isnan(idle.mean_w) ? last_w(m, i) : idle.mean_w;
 }
 
 /* An edge that does not wait: off by at most one tick's energy. */
@@ -329,14 +348,25 @@ static void plain_edge(struct eco_meter *m, size_t i, struct meter_edge *e)
     e->spread_j = isnan(w) ? 0 : tick_s * w / 2;
 }
 
-/* What flowed between the window's edge and a read that came earlier or later. */
-static void widen(struct eco_meter *m, size_t i, struct meter_edge *e, int64_t edge_ns)
+/* What flowed between the window's edge and a read that came earlier or later. `mean_w` is for
+ * sources that have a counter and no power. */
+static void widen(struct eco_meter *m, size_t i, struct meter_edge *e, int64_t edge_ns,
+                  double mean_w)
 {
     int64_t early_ns = edge_ns - e->before_ns, late_ns = e->after_ns - edge_ns;
     double w = recent_w(m, i), off_s = (double)(early_ns > late_ns ? early_ns : late_ns) * 1e-9;
+    w = isnan(w) ? mean_w : w;
     if (e->status == ECO_POWER_OK && w >= 0 && off_s > 0) {
         e->spread_j += w * off_s;
     }
+}
+
+/* By the counter, from the window's begin to the read of its end. */
+static double counted_w(const struct meter_edge *begin, const struct meter_edge *end)
+{
+    double s = (double)(end->after_ns - begin->after_ns) * 1e-9;
+    bool both = begin->status == ECO_POWER_OK && end->status == ECO_POWER_OK && s > 0;
+    return both ? (end->energy_j - begin->energy_j) / s : (double)NAN;
 }
 
 /* What a tick seen `slack_ns` late may have let pass. */
@@ -429,7 +459,7 @@ static int begin(struct eco_meter *m, bool fast, int *id, struct eco_err *err)
         if (tick_ns[i]) {
             carry_to(m, i, &edge[i], tick_ns[i], from_ns);
         } else {
-            widen(m, i, &edge[i], from_ns);
+            widen(m, i, &edge[i], from_ns, (double)NAN);
         }
     }
     pthread_mutex_lock(&m->lock);
@@ -497,7 +527,7 @@ int eco_meter_end(struct eco_meter *m, int id, struct eco_meter_energy *out, str
         } else {
             end_edge(m, i, w->to_ns, &e);
         }
-        widen(m, i, &e, w->to_ns);
+        widen(m, i, &e, w->to_ns, counted_w(&w->source[i].begin, &e));
         w->source[i].end = e;
     }
     wait_for_tail(m, w);

@@ -34,11 +34,18 @@ struct world {
     int64_t now_ns;
     int64_t oversleep_ns; /* every wake-up comes this late */
     double lo_w, hi_w;    /* square, 1 s each */
+    int looks_left;       /* at the clock; then it jumps, once */
+    int64_t jump_ns;
 };
 
 static int64_t world_now(void *ctx)
 {
-    return ((struct world *)ctx)->now_ns;
+    struct world *w = ctx;
+    if (w->jump_ns && w->looks_left-- == 0) {
+        w->now_ns += w->jump_ns;
+        w->jump_ns = 0;
+    }
+    return w->now_ns;
 }
 
 static void world_sleep(void *ctx, int64_t t_ns)
@@ -76,7 +83,7 @@ static struct eco_power_source *add_world(struct world *w, double tick_s)
 static void test_a_day(void **state)
 {
     (void)state;
-    struct world w = {1000000000, 20000, 150, 250};
+    struct world w = {.now_ns = 1000000000, .oversleep_ns = 20000, .lo_w = 150, .hi_w = 250};
     const struct eco_meter_clock clock = {world_now, world_sleep, &w};
     const struct eco_meter_options o = {.rate_hz = 10,
                                         .trace_s = 60,
@@ -123,7 +130,7 @@ static void test_a_day(void **state)
 static void test_missed_deadlines(void **state)
 {
     (void)state;
-    struct world w = {1000000000, 0, 200, 200};
+    struct world w = {.now_ns = 1000000000, .lo_w = 200, .hi_w = 200};
     const struct eco_meter_clock clock = {world_now, world_sleep, &w};
     const struct eco_meter_options o = {
         .rate_hz = 10, .gain = NAN, .offset_w = NAN, .clock = &clock, .manual = true};
@@ -147,6 +154,36 @@ static void test_missed_deadlines(void **state)
     /* the gap is left out: mean power is still right, and its energy is in the uncertainty */
     assert_near(e.mean_w, 200, 1e-6);
     assert_true(e.gap_j >= 200);
+    eco_meter_free(m);
+}
+
+/* The machine stands still for 3 s between the window's end and the read of its counter: the
+ * 600 J that flowed meanwhile are within what the counter says it may be off. */
+static void test_late_counter(void **state)
+{
+    (void)state;
+    struct world w = {.now_ns = 1000000000, .lo_w = 200, .hi_w = 200};
+    const struct eco_meter_clock clock = {world_now, world_sleep, &w};
+    const struct eco_meter_options o = {
+        .rate_hz = 10, .gain = NAN, .offset_w = NAN, .clock = &clock, .manual = true};
+    open_empty();
+    struct eco_power_source *s = add_world(&w, 0);
+    struct eco_meter *m;
+    struct eco_meter_energy e;
+    int id;
+    assert_int_equal(eco_meter_new(&s, 1, &o, &m, NULL), 0);
+    assert_int_equal(eco_meter_start(m, NULL), 0);
+    assert_int_equal(eco_meter_begin(m, &id, NULL), 0);
+    for (int i = 0; i < 100; i++) {
+        eco_meter_step(m);
+    }
+    w.looks_left = 2; /* the window's end, the time before the read; then the counter's own */
+    w.jump_ns = INT64_C(3000000000);
+    assert_int_equal(eco_meter_end(m, id, &e, NULL), 0);
+    double off_j = fabs(e.counter_j - 200 * e.window_s);
+    printf("# read 3 s late: counter off by %.1f J, says %.1f J\n", off_j, e.counter_uncertainty_j);
+    assert_true(off_j > 500);
+    assert_true(e.counter_uncertainty_j >= off_j);
     eco_meter_free(m);
 }
 
@@ -325,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_day),
         TEST(test_missed_deadlines),
+        TEST(test_late_counter),
         TEST(test_constant_200_w_for_10_s),
         TEST(test_threads_share_nothing_unlocked),
         TEST(test_stop_waits_for_no_deadline),
