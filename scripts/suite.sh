@@ -12,11 +12,12 @@ plain_only='^(web|peer|lint)/|^mcp/sdk|^store/postgresql'
 plain_only="$plain_only|^cli/(worker|notebook|demo|kill_run|measure_run|limits_run|openai_run)"
 plain_only="$plain_only|^sync/|^golden/(properties|injected)"
 plain_only="$plain_only|^cli/(packaging|action|skill|pages|install|calibration)"
-# What has threads: samplers, workers, the engine's pool, the server. The rest has one, and a thread
-# sanitizer nothing to say.
-threaded='^unit/(power|experiment|workload|engine|server)/|^server/(http_api|load_many|metrics)'
+# What has threads: samplers, workers, the engine's pool, the audit's, the server. The rest has one,
+# and a thread sanitizer nothing to say.
+threaded='^unit/(power|experiment|workload|engine|server|audit)/'
+threaded="$threaded|^server/(http_api|load_many|metrics|store_api|fuzz_http)"
 threaded="$threaded|^mcp/protocol|^cli/(openai_worker|engine_text|measure_plain)"
-threaded="$threaded|^cli/cli/(engine|measure|power)"
+threaded="$threaded|^cli/cli/(engine|measure|power|audit)"
 tsan_slow='/test_engine_files$' # minutes; the same pool over the same kernels as test_forward
 passed=0
 failed=0
@@ -25,7 +26,8 @@ failed=0
 threaded_targets() {
     printf -- '-t\n%s\n' ecocompute ecocompute-openai ecocompute-serve fake_nvml tok_ids
     for file in tests/unit/power/test_*.c tests/unit/experiment/test_*.c \
-        tests/unit/workload/test_*.c tests/unit/engine/test_*.c tests/unit/server/test_*.c; do
+        tests/unit/workload/test_*.c tests/unit/engine/test_*.c tests/unit/server/test_*.c \
+        tests/unit/audit/test_*.c; do
         printf -- '-t\n%s\n' "$(basename "$file" .c)"
     done
 }
