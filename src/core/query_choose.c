@@ -223,6 +223,15 @@ static void miss_families(struct query *q)
     }
 }
 
+static void miss_sizes_given_up(struct query *q)
+{
+    for (size_t i = 0; i < q->n_items; i++) {
+        const struct query_item *it = &q->item[i];
+        if (it->given_up && it->used && it->kind == ITEM_NUM && it->scale != 0 && it->scale != 'k')
+            eco_query_miss(q, i, i, "refused here");
+    }
+}
+
 /* Scores of sizes: an explicit "params" beats a mere "M". */
 static void choose_sizes(struct query *q)
 {
@@ -230,6 +239,8 @@ static void choose_sizes(struct query *q)
     bool left = size_left(q);
     int best = 0;
 
+    if (left)
+        miss_sizes_given_up(q);
     for (size_t i = 0; i < q->n_sizes; i++) {
         if (left && q->size_given_up[i])
             q->size_score[i] = -1000;

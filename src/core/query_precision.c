@@ -356,6 +356,17 @@ static void miss_refused(struct query *q)
                        "to be left out: the answer may still show it among the others");
 }
 
+/* "from 16 bit" is understood; what was taken back is said. */
+static void drop_from(struct query *q)
+{
+    for (size_t i = 0; i < q->n_precisions; i++) {
+        size_t at = q->precision[i].item;
+        if (q->precision[i].role == ROLE_FROM && q->item[at].given_up)
+            eco_query_miss(q, at, at, "refused here");
+    }
+    drop_roles(q, ROLE_FROM);
+}
+
 void eco_query_precisions(struct query *q)
 {
     collect(q);
@@ -370,7 +381,7 @@ void eco_query_precisions(struct query *q)
     miss_refused(q);
     drop_roles(q, ROLE_NOT);
     if (has_role(q, ROLE_TO) || (has_role(q, ROLE_FROM) && has_role(q, ROLE_PLAIN)))
-        drop_roles(q, ROLE_FROM);
+        drop_from(q);
     join_words(q);
     drop_vague(q);
     list_all(q);

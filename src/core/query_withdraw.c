@@ -9,6 +9,7 @@
 
 #define LOOK_AHEAD 6 /* items between "I mean" and what is meant */
 #define LOOK_BACK 8
+#define NEAR 2 /* items between an everyday word ("sorry") and what it corrects */
 
 /* What takes back something said before. */
 static const struct query_word withdrawals[] = {
@@ -40,7 +41,7 @@ static const struct query_word withdrawals[] = {
     {"was canceled", SENSE_GONE, 0, NULL},
     {"no wait", SENSE_CORRECT, 0, NULL},
     {"wait no", SENSE_CORRECT, 0, NULL},
-    {"wait", SENSE_CORRECT, 0, NULL},
+    {"wait", SENSE_CORRECT, 1, NULL},
     {"i meant", SENSE_CORRECT, 0, NULL},
     {"meant", SENSE_CORRECT, 0, NULL},
     {"i mean", SENSE_CORRECT, 0, NULL},
@@ -49,25 +50,25 @@ static const struct query_word withdrawals[] = {
     {"make it", SENSE_CORRECT, 0, NULL},
     {"correction", SENSE_CORRECT, 0, NULL},
     {"corrected", SENSE_CORRECT, 0, NULL},
-    {"oops", SENSE_CORRECT, 0, NULL},
-    {"whoops", SENSE_CORRECT, 0, NULL},
+    {"oops", SENSE_CORRECT, 1, NULL},
+    {"whoops", SENSE_CORRECT, 1, NULL},
     {"scratch that", SENSE_CORRECT, 0, NULL},
     {"strike that", SENSE_CORRECT, 0, NULL},
     {"never mind", SENSE_CORRECT, 0, NULL},
     {"forget that", SENSE_CORRECT, 0, NULL},
     {"or rather", SENSE_CORRECT, 0, NULL},
     {"should read", SENSE_CORRECT, 0, NULL},
-    {"should be", SENSE_CORRECT, 0, NULL},
+    {"should be", SENSE_CORRECT, 1, NULL},
     {"should have been", SENSE_CORRECT, 0, NULL},
     {"it's really", SENSE_CORRECT, 0, NULL},
     {"it is really", SENSE_CORRECT, 0, NULL},
     {"it's actually", SENSE_CORRECT, 0, NULL},
     {"it is actually", SENSE_CORRECT, 0, NULL},
     {"is actually", SENSE_CORRECT, 0, NULL},
-    {"my bad", SENSE_CORRECT, 0, NULL},
-    {"typo", SENSE_CORRECT, 0, NULL},
-    {"sorry", SENSE_CORRECT, 0, NULL},
-    {"edit", SENSE_CORRECT, 0, NULL},
+    {"my bad", SENSE_CORRECT, 1, NULL},
+    {"typo", SENSE_CORRECT, 1, NULL},
+    {"sorry", SENSE_CORRECT, 1, NULL},
+    {"edit", SENSE_CORRECT, 1, NULL},
     {"unobtainable", SENSE_GONE, 0, NULL},
     {"costs too much", SENSE_GONE, 0, NULL},
     {"cost too much", SENSE_GONE, 0, NULL},
@@ -128,6 +129,10 @@ static const struct query_word withdrawals[] = {
     {"replaced", SENSE_FROM, 3, NULL},
     {"replacing", SENSE_FROM, 3, NULL},
     {"swap", SENSE_FROM, 3, NULL},
+    {"swap space", SENSE_NOISE, 0, NULL},
+    {"trade off", SENSE_NOISE, 0, NULL},
+    {"trade offs", SENSE_NOISE, 0, NULL},
+    {"swap file", SENSE_NOISE, 0, NULL},
     {"swapped", SENSE_FROM, 3, NULL},
     {"swapping", SENSE_FROM, 3, NULL},
     {"exchange", SENSE_FROM, 3, NULL},
@@ -247,6 +252,12 @@ static size_t value_behind(const struct query *q, size_t k)
     return q->n_items;
 }
 
+/* "sorry", "edit": a correction only where the right value comes at once. */
+static bool everyday(const struct query *q, size_t k)
+{
+    return eco_query_sense(q, k, SENSE_CORRECT) && q->item[k].word->arg == 1;
+}
+
 /* What item `to` says replaces the same kind before item k. */
 static void replace_before(struct query *q, size_t k, size_t to)
 {
@@ -262,6 +273,8 @@ static void replace_before(struct query *q, size_t k, size_t to)
             return;
         }
         q->item[i].given_up = true;
+        if (everyday(q, k))
+            return; /* "7B, 13B; sorry, 14B": the last one was wrong */
     }
 }
 
@@ -374,7 +387,7 @@ void eco_query_withdraw(struct query *q)
             from_alone(q, k);
         } else if (correct) {
             to = value_behind(q, k);
-            if (to < q->n_items)
+            if (to < q->n_items && (!everyday(q, k) || to <= k + NEAR))
                 replace_before(q, k, to);
         }
         if (eco_query_sense(q, k, SENSE_TO))

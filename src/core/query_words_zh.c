@@ -329,7 +329,7 @@ static const struct query_word chinese[] = {
     {"养不起", SENSE_GONE, 2, NULL},
     {"负担不起", SENSE_GONE, 2, NULL},
     {"拿不到", SENSE_GONE, 2, NULL},
-    {"应该是", SENSE_CORRECT, 0, NULL},
+    {"应该是", SENSE_CORRECT, 1, NULL},
     {"最后选", SENSE_CORRECT, 0, NULL},
     {"最后用", SENSE_CORRECT, 0, NULL},
     {"最终选", SENSE_CORRECT, 0, NULL},
