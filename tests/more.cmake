@@ -101,13 +101,13 @@ if(ECO_LINT)
   eco_add_check(cppcheck)
   eco_add_check(tidy ${CMAKE_BINARY_DIR})
   # the longest first, after those that mostly sleep; each starts JOBS processes, two in the suite
-  set_tests_properties(lint/tidy PROPERTIES COST 100 PROCESSORS 2)
+  set_tests_properties(lint/tidy PROPERTIES COST 100 PROCESSORS 2 TIMEOUT 1500)
   set_tests_properties(lint/cppcheck PROPERTIES COST 80 PROCESSORS 2)
   add_test(NAME lint/errors_zh COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/lint/errors_zh.py
            ${CMAKE_SOURCE_DIR})
   set_tests_properties(lint/errors_zh PROPERTIES LABELS lint TIMEOUT 60)
   add_test(NAME lint/selftest COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lint/selftest.sh)
-  set_tests_properties(lint/selftest PROPERTIES LABELS lint TIMEOUT 120)
+  set_tests_properties(lint/selftest PROPERTIES LABELS lint TIMEOUT 300)
 endif()
 
 if(TARGET ecocompute)
