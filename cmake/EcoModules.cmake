@@ -6,11 +6,15 @@ if(ECO_WERROR)
   list(APPEND ECO_WARNINGS -Werror)
 endif()
 
-# A sanitized program is large: clang's own linker needs half the time for it.
+# A sanitized program is large: clang's own linker needs half the time for it. Only this compiler
+# can say whether it finds one: clang 15 does not take the lld of clang 14.
+include(CheckLinkerFlag)
 set(ECO_LINKER)
-find_program(ECO_LLD ld.lld-14)
-if(ECO_LLD AND CMAKE_C_COMPILER_ID STREQUAL "Clang")
-  set(ECO_LINKER -fuse-ld=lld)
+if(ECO_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "Clang")
+  check_linker_flag(C -fuse-ld=lld ECO_HAVE_LLD)
+  if(ECO_HAVE_LLD)
+    set(ECO_LINKER -fuse-ld=lld)
+  endif()
 endif()
 
 # Flags every target of the project gets. Contraction is off so that one formula gives one value

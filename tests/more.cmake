@@ -108,6 +108,12 @@ if(ECO_LINT)
   set_tests_properties(lint/errors_zh PROPERTIES LABELS lint TIMEOUT 60)
   add_test(NAME lint/selftest COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lint/selftest.sh)
   set_tests_properties(lint/selftest PROPERTIES LABELS lint TIMEOUT 300)
+  find_program(ECO_ANY_CLANG NAMES clang clang-14)
+  if(ECO_ANY_CLANG)
+    add_test(NAME lint/linker COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lint/linker.sh ${CMAKE_SOURCE_DIR}
+             ${ECO_ANY_CLANG})
+    set_tests_properties(lint/linker PROPERTIES LABELS lint TIMEOUT 300)
+  endif()
 endif()
 
 if(TARGET ecocompute)

@@ -232,7 +232,7 @@ int eco_energy_batched(const struct eco_physics *ph, const struct eco_model *mod
     if (bands) {
         eco_physics_band(e.mu_ln, e.sd_ln, &e.j_per_1k);
     } else {
-        e.j_per_1k.median = exp(e.mu_ln);
+        eco_latency_point_band(e.mu_ln, &e.j_per_1k);
     }
     e.prefill_j_per_1k = prefill_j_per_1k(&now, &w, alone->power_w, law.power_rise);
     e.batch_ratio = law.ratio;

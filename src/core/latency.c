@@ -39,6 +39,17 @@ void eco_physics_band(double mu_ln, double sd_ln, struct eco_band *out)
     out->hi95 = exp(mu_ln + z95 * sd_ln);
 }
 
+void eco_latency_point_band(double mu_ln, struct eco_band *out)
+{
+    *out = (struct eco_band){.median = exp(mu_ln),
+                             .lo50 = NAN,
+                             .hi50 = NAN,
+                             .lo80 = NAN,
+                             .hi80 = NAN,
+                             .lo95 = NAN,
+                             .hi95 = NAN};
+}
+
 /* 3: exact precision, 2: family, 1: any; 0: this row does not answer. */
 static int match(enum eco_precision row_p, enum eco_precision_family row_f, enum eco_precision p,
                  enum eco_precision_family f)
@@ -162,7 +173,7 @@ static void set_band(double mu_ln, double sd_ln, bool whole, struct eco_band *ou
     if (whole) {
         eco_physics_band(mu_ln, sd_ln, out);
     } else {
-        *out = (struct eco_band){.median = exp(mu_ln)};
+        eco_latency_point_band(mu_ln, out);
     }
 }
 

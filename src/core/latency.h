@@ -19,10 +19,13 @@ int eco_latency_traffic(const struct eco_model *model, const struct eco_workload
 /** eco_roofline_floor of a traffic that is known. */
 int eco_latency_floor(const struct eco_gpu *gpu, const struct eco_workload *work,
                       const struct eco_traffic *t, struct eco_roofline *out, struct eco_err *err);
-/** eco_latency_predict; without `bands` the medians alone, what is beside them is 0. */
+/** eco_latency_predict; without `bands` the medians alone, what is beside them is NaN. */
 int eco_latency_point(const struct eco_physics *ph, const struct eco_model *model,
                       const struct eco_gpu *gpu, const struct eco_workload *work, bool bands,
                       struct eco_latency *out, struct eco_err *err);
+
+/** A band of which the median alone is known: the quantiles are NaN. */
+void eco_latency_point_band(double mu_ln, struct eco_band *out);
 
 /** Best matching row: engine, then precision over family over any; never NULL. */
 const struct eco_engine_row *eco_latency_row(const struct eco_physics *ph, enum eco_engine engine,

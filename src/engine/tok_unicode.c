@@ -36,10 +36,11 @@ unsigned eco_unicode_class(uint32_t c)
 {
     if (c < 0x80) { /* most text */
         uint32_t lower = c | 0x20u;
-        return lower >= 'a' && lower <= 'z'           ? ECO_UNICODE_LETTER
-               : c >= '0' && c <= '9'                 ? ECO_UNICODE_NUMBER
-               : c == ' ' || (c >= '\t' && c <= '\r') ? ECO_UNICODE_SPACE
-                                                      : 0u;
+        return lower >= 'a' && lower <= 'z'                          ? ECO_UNICODE_LETTER
+               : c >= '0' && c <= '9'                                ? ECO_UNICODE_NUMBER
+               : c == ' ' || (c >= '\t' && c <= '\r')                ? ECO_UNICODE_SPACE
+               : c < ' ' || c == 0x7f || strchr("$+<=>^`|~", (int)c) ? 0u
+                                                                     : ECO_UNICODE_PUNCTUATION;
     }
     return kind_of(eco_unicode_classes, eco_unicode_classes_count, c);
 }

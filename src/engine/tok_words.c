@@ -111,7 +111,29 @@ static bool three_digits(const struct text *t, size_t at)
     return digits;
 }
 
-/* The text ends, for GPT-2's rule, where the next sign stands: sought no further than needed. */
+/*
+ * Where the text ends for GPT-2's rule: at the next sign. It is sought no further than the run
+ * that the rule may take, and that run no further than three digits, where the word ends anyway:
+ * else each of many short words in one long run would read the run to its end.
+ */
+static size_t falcon_end(const struct text *t, size_t at)
+{
+    uint32_t c;
+    size_t n, first = run(t, at, ECO_UNICODE_SPACE, true), end = first;
+    unsigned kind = peek(t, first, &c, &n) & (ECO_UNICODE_LETTER | ECO_UNICODE_NUMBER);
+    bool wanted = kind != 0;
+    kind = wanted ? kind : ECO_UNICODE_SPACE | ECO_UNICODE_LETTER | ECO_UNICODE_NUMBER;
+    for (; end < t->len && ((peek(t, end, &c, &n) & kind) != 0) == wanted; end += n) {
+        if (falcon_sign(t, end, &n)) {
+            return end;
+        }
+        if (three_digits(t, end)) {
+            return end > first ? end : t->len;
+        }
+    }
+    return t->len;
+}
+
 static size_t falcon(const struct text *t, size_t at)
 {
     size_t n, end = at;
@@ -124,13 +146,7 @@ static size_t falcon(const struct text *t, size_t at)
     if (three_digits(t, at)) {
         return at + 3;
     }
-    size_t far = gpt2(t, at), white = run(t, at, ECO_UNICODE_SPACE, true);
-    struct text piece = {t->s, t->len};
-    far = white > far ? white : far;
-    while (end <= far && end < t->len && !falcon_sign(t, end, &n)) {
-        end += n;
-    }
-    piece.len = end <= far ? end : t->len;
+    struct text piece = {t->s, falcon_end(t, at)};
     end = gpt2(&piece, at);
     for (size_t i = at; i < end; i++) {
         if (three_digits(&piece, i)) {

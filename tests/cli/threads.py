@@ -25,6 +25,27 @@ def free(found):
     return all(m == CPUS for m in found)
 
 
+def masks(pid, tasks=None):
+    """Where each task of a process may run; one that ends while it is asked about is left out."""
+    found = []
+    try:
+        for task in tasks or os.listdir(f"/proc/{pid}/task"):
+            try:
+                found.append(os.sched_getaffinity(int(task)))
+            except ProcessLookupError:
+                pass
+    except FileNotFoundError:  # the whole process ended
+        pass
+    return found
+
+
+def masks_of_the_gone():
+    """What `masks` says of a task and of a process that have ended: nothing, and no error."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    return masks(gone.pid) == [] and masks(os.getpid(), [gone.pid, os.getpid()]) == [CPUS]
+
+
 def watch(program, right, *words):
     """Whether the threads of a long run come to be `right`; at its end, or when they are, it is killed."""
     run = subprocess.Popen([program, "engine", "bench", *MODEL, "--gen-tokens", "2000", "--runs", "100",
@@ -33,7 +54,7 @@ def watch(program, right, *words):
     try:
         while run.poll() is None and not ok:
             time.sleep(0.02)
-            found = [os.sched_getaffinity(int(t)) for t in os.listdir(f"/proc/{run.pid}/task")]
+            found = masks(run.pid)
             ok = len(found) >= min(2, len(CPUS)) and right(found)
     finally:
         run.kill()
@@ -61,6 +82,9 @@ def main():
     p.add_argument("--program", required=True)
     program = p.parse_args().program
     bad = 0
+    if not masks_of_the_gone():
+        print("a task that has ended: WRONG")
+        bad += 1
     if len(CPUS) < 2:
         print("SKIPPED: one CPU: a pinned thread cannot be told from one that is not")
     else:

@@ -396,6 +396,36 @@ static void test_alone_and_batched(void **state)
     }
 }
 
+/* What nobody asked to be computed is NaN, not 0. */
+static void absent(const struct eco_band *b, const struct eco_band *whole)
+{
+    assert_near(b->median, whole->median, 0);
+    assert_true(isnan(b->lo50) && isnan(b->hi50) && isnan(b->lo80) && isnan(b->hi80) &&
+                isnan(b->lo95) && isnan(b->hi95));
+}
+
+static void test_without_bands(void **state)
+{
+    (void)state;
+    struct eco_model m = model_7b();
+    struct eco_gpu g = gpu_4090();
+    struct eco_workload w = work_of(ECO_PREC_NF4, ECO_ENGINE_VLLM, 8);
+    struct eco_energy_alone alone;
+    struct eco_energy e, whole;
+    struct eco_latency l, all;
+    assert_int_equal(eco_latency_point(NULL, &m, &g, &w, true, &all, NULL), 0);
+    assert_int_equal(eco_latency_point(NULL, &m, &g, &w, false, &l, NULL), 0);
+    absent(&l.ttft_s, &all.ttft_s);
+    absent(&l.tpot_s, &all.tpot_s);
+    absent(&l.tokens_per_s, &all.tokens_per_s);
+    absent(&l.request_s, &all.request_s);
+    assert_int_equal(eco_energy_alone(NULL, &m, &g, &w, &alone, NULL), 0);
+    assert_int_equal(eco_energy_batched(NULL, &m, &g, &w, &alone, true, &whole, NULL), 0);
+    assert_int_equal(eco_energy_batched(NULL, &m, &g, &w, &alone, false, &e, NULL), 0);
+    absent(&e.j_per_1k, &whole.j_per_1k);
+    assert_true(isfinite(whole.j_per_1k.lo95) && isfinite(all.ttft_s.hi95));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_leave_one_session_out),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_alone_and_batched),
+        cmocka_unit_test(test_without_bands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,11 @@
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "base/file.h"
 #include "eco_test.h"
-#include "engine/tok.h"
+#include "engine/tok_inside.h"
+#include "engine/tok_unicode.h"
 #include "tok_make_files.h"
 
+#include <time.h>
 #include <unistd.h>
 
 static char folder[256], path[300];
@@ -180,6 +182,81 @@ static void test_hostile_length(void **state)
     free(text);
 }
 
+/* CPU seconds a rule takes to cut len bytes into words: the least of three. */
+static double cut_s(enum eco_tok_words words, const char *text, size_t len)
+{
+    clock_t least = 0;
+    for (int i = 0; i < 3; i++) {
+        clock_t begun = clock();
+        for (size_t at = 0, end; at < len; at = end) {
+            end = eco_tok_word_end(words, text, at, len);
+            assert_true(end > at && end <= len);
+        }
+        clock_t took = clock() - begun;
+        least = i == 0 || took < least ? took : least;
+    }
+    return (double)least / CLOCKS_PER_SEC;
+}
+
+/*
+ * Many short words of which each might have looked at all the text behind it: as long as so many
+ * plain ones, within a factor that no machine's haste or load reaches. Quadratic is 500 or more.
+ */
+static void test_hostile_words(void **state)
+{
+    enum { LONG = 64000 };
+    static const char *const units[] = {
+        "\342\202\254+", /* a sign that is no punctuation, one of falcon's */
+        "\302\262123",   /* a number that is no digit, three that are */
+        "\303\251A",     " \n", "  a", "'s", "1\344\270\200", "\342\226\201a"};
+    static char text[LONG + 8], plain[LONG];
+    (void)state;
+    for (size_t i = 0; i < LONG; i++) {
+        plain[i] = "a+"[i % 2];
+    }
+    for (int w = ECO_TOK_WORDS_NONE + 1; w <= ECO_TOK_WORDS_RUNS; w++) {
+        double plain_s = cut_s((enum eco_tok_words)w, plain, LONG);
+        for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
+            size_t n = 0, len = strlen(units[u]);
+            for (; n + len <= LONG; n += len) {
+                memcpy(text + n, units[u], len);
+            }
+            double s = cut_s((enum eco_tok_words)w, text, n);
+            if (s > 40 * (plain_s + 1e-4)) {
+                fail_msg("rule %d, unit %zu: %g s, plain %g s", w, u, s, plain_s);
+            }
+        }
+    }
+}
+
+/* Falcon's words end at its signs and before three digits, whatever run they stand in. */
+static void test_falcon_words(void **state)
+{
+    static const char text[] = "\342\202\254+\342\202\254 \302\2621234  12 a.b \n\342\202\254.";
+    static const size_t ends[] = {3, 4, 7, 10, 13, 14, 15, 18, 20, 21, 22, 23, 24, 27, 28};
+    size_t at = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        at = eco_tok_word_end(ECO_TOK_WORDS_FALCON, text, at, sizeof(text) - 1);
+        assert_int_equal(at, ends[i]);
+    }
+    assert_int_equal(at, sizeof(text) - 1);
+}
+
+/* ASCII's classes, which are not looked up, are the table's. */
+static void test_ascii_classes(void **state)
+{
+    (void)state;
+    for (uint32_t c = 0; c < 128; c++) {
+        unsigned kind = 0;
+        for (size_t i = 0; i < eco_unicode_classes_count; i++) {
+            const struct eco_unicode_range *r = &eco_unicode_classes[i];
+            kind = c >= r->lo && c <= r->hi ? r->kind : kind;
+        }
+        assert_int_equal(eco_unicode_class(c), kind);
+    }
+}
+
 /* Files that are cut, or changed in any place, load or are refused; never more. */
 static void mangle(const char *file, int steps)
 {
@@ -268,8 +345,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_second_encoder), cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_any_bytes),      cmocka_unit_test(test_special),
-        cmocka_unit_test(test_hostile_length), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_hostile_length), cmocka_unit_test(test_hostile_words),
+        cmocka_unit_test(test_falcon_words),   cmocka_unit_test(test_ascii_classes),
+        cmocka_unit_test(test_damage),         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
