@@ -49,4 +49,6 @@ if [ "${ECO_COMMENT:-true}" = true ] && [ -n "$pull" ] && command -v gh >/dev/nu
     fi
 fi
 
+# Without findings nothing fails, not even a repository with no file that is audited.
+[ "$count" -gt 0 ] || ECO_FAIL_ON=never
 audit "$@" --fail-on "${ECO_FAIL_ON:-critical}" --quiet >/dev/null

@@ -80,6 +80,10 @@ if(TARGET ecocompute AND ECO_AUDIT_BUILT)
   add_test(NAME cli/action COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/action/action.py
            --program $<TARGET_FILE:ecocompute> --source ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli/action PROPERTIES LABELS cli TIMEOUT 120)
+  file(GLOB audit_texts ${CMAKE_CURRENT_SOURCE_DIR}/conformance/audit*.jsonl)
+  add_test(NAME cli/audit_zh COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/audit_zh.py
+           --program $<TARGET_FILE:ecocompute> ${audit_texts})
+  set_tests_properties(cli/audit_zh PROPERTIES LABELS cli TIMEOUT 120)
   add_test(NAME cli/skill COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/skill/skill.py
            --program $<TARGET_FILE:ecocompute> --source ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli/skill PROPERTIES LABELS cli TIMEOUT 120)

@@ -79,12 +79,17 @@ static const struct eco_op *find_tool(const struct eco_mcp_message *x, const cha
 }
 
 /* A wrong argument is an answer that the model can read and mend, not a broken protocol. */
-static void error_result(struct eco_mcp_message *x, const struct eco_err *why)
+static void error_result(struct eco_mcp_message *x, const struct eco_json *arguments,
+                         const struct eco_err *why)
 {
+    const struct eco_json *lang = arguments ? eco_json_get(arguments, "lang") : NULL;
+    bool zh = lang && lang->type == ECO_JSON_STRING && strcmp(lang->str, "zh") == 0;
+    struct eco_err told = *why;
     struct eco_buf text = ECO_BUF_INIT;
     struct eco_json_writer w;
     eco_jw_init(&w, &text, 0);
-    eco_error_json(why, &w);
+    eco_error_tell(zh ? ECO_LANG_ZH : ECO_LANG_EN, &told);
+    eco_error_json(&told, &w);
     eco_jw_object(x->w);
     eco_jw_key(x->w, "content");
     eco_jw_array(x->w);
@@ -96,12 +101,11 @@ static void error_result(struct eco_mcp_message *x, const struct eco_err *why)
 }
 
 static int run_tool(struct eco_mcp_message *x, const struct eco_op *op,
-                    const struct eco_json *arguments, struct eco_buf *warnings, void **result,
-                    struct eco_err *err)
+                    const struct eco_json *arguments, struct eco_ctx *ctx, struct eco_buf *warnings,
+                    void **result, struct eco_err *err)
 {
-    struct eco_ctx ctx;
-    eco_mcp_ctx(x, &ctx);
-    ctx.warnings = warnings;
+    eco_mcp_ctx(x, ctx);
+    ctx->warnings = warnings;
     void *args = eco_arena_alloc(x->arena, op->args_size);
     *result = eco_arena_alloc(x->arena, op->result->size);
     if (!args || !*result) {
@@ -112,17 +116,20 @@ static int run_tool(struct eco_mcp_message *x, const struct eco_op *op,
         rc = eco_args_set_json(op, args, x->arena, arguments, false, err);
     }
     rc = rc ? rc : eco_args_finish(op, args, err);
-    return rc ? rc : op->run(&ctx, args, *result, err);
+    return rc ? rc : op->run(ctx, args, *result, err);
 }
 
 /* Words for the model to read, and the same as data. */
-static void good_result(struct eco_mcp_message *x, const struct eco_op *op, const void *result,
+static void good_result(struct eco_mcp_message *x, const struct eco_op *op,
+                        const struct eco_ctx *ctx, const void *result,
                         const struct eco_buf *warnings)
 {
     struct eco_buf text = ECO_BUF_INIT;
     struct eco_doc doc;
     eco_doc_init(&doc, ECO_DOC_MARKDOWN, &text, x->arena, 100);
     doc.quiet = true;
+    doc.lang = ctx->lang;
+    doc.persona = ctx->persona;
     op->view(&doc, result);
     eco_doc_end(&doc);
     eco_jw_object(x->w);
@@ -145,11 +152,12 @@ static void call_tool(struct eco_mcp_message *x, const struct eco_op *op,
 {
     struct eco_buf warnings = ECO_BUF_INIT;
     struct eco_err why = {0};
+    struct eco_ctx ctx;
     void *result = NULL;
-    if (run_tool(x, op, arguments, &warnings, &result, &why)) {
-        error_result(x, &why);
+    if (run_tool(x, op, arguments, &ctx, &warnings, &result, &why)) {
+        error_result(x, arguments, &why);
     } else {
-        good_result(x, op, result, &warnings);
+        good_result(x, op, &ctx, result, &warnings);
     }
     if (warnings.len) {
         eco_mcp_log(x, LEVEL_WARNING, eco_buf_str(&warnings), warnings.len);
@@ -167,7 +175,7 @@ static void call_measure(struct eco_mcp_message *x, const struct eco_op *op,
     int rc = eco_mcp_measure(x, op, arguments, &json, &why);
     rc = rc ? rc : eco_json_parse(&doc, eco_buf_str(&json), json.len, &why);
     if (rc) {
-        error_result(x, &why);
+        error_result(x, arguments, &why);
         eco_buf_done(&json);
         return;
     }

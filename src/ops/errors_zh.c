@@ -166,6 +166,20 @@ bool eco_error_known(const char *message)
     return best_match(message, &pieces, &zh);
 }
 
+const char *eco_message_tell(struct eco_ctx *ctx, const char *message)
+{
+    struct eco_buf b = ECO_BUF_INIT;
+    if (message && ctx->lang == ECO_LANG_ZH) {
+        tell(message, 0, &b);
+    } else if (message) {
+        eco_buf_puts(&b, message);
+    }
+    const char *told =
+        message && eco_buf_ok(&b) ? eco_arena_strdup(ctx->arena, eco_buf_str(&b), b.len) : NULL;
+    eco_buf_done(&b);
+    return told;
+}
+
 void eco_error_tell(enum eco_lang lang, struct eco_err *err)
 {
     struct eco_buf b = ECO_BUF_INIT;

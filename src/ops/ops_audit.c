@@ -238,6 +238,15 @@ static int read_baseline(struct eco_ctx *ctx, const struct eco_args_audit *args,
     return rc ? rc : eco_audit_baseline_read(a, text.s, text.len, err);
 }
 
+/* A path with nothing in it is most often a wrong path. A change, a baseline and a document are of
+ * what happens to be there: nothing is an answer to them, and so it is where nothing can fail. */
+static bool nothing_read(const struct eco_args_audit *args, const struct eco_audit *a)
+{
+    bool may = args->text || args->diff || args->baseline || args->emit ||
+               eco_str_ieq(args->fail_on, strlen(args->fail_on), "never");
+    return !may && a->files == 0 && a->n_skipped == 0;
+}
+
 static int scan(struct eco_ctx *ctx, const struct eco_args_audit *args, struct eco_audit *a,
                 struct eco_err *err)
 {
@@ -253,6 +262,12 @@ static int scan(struct eco_ctx *ctx, const struct eco_args_audit *args, struct e
         eco_audit_sort(a);
     } else {
         rc = eco_audit_paths(a, args->paths.v, args->paths.n, err);
+    }
+    if (rc == 0 && nothing_read(args, a)) {
+        return eco_err_set(err, ECO_E_NOT_FOUND, "paths",
+                           "nothing to audit in '%.120s': what is read is Python, notebooks, "
+                           "requirement files, TOML, Dockerfiles, YAML, shell and Makefiles",
+                           args->paths.v[0]);
     }
     if (rc == 0) {
         keep_rules(a, args);
@@ -332,7 +347,7 @@ static void fill_row(struct eco_ctx *ctx, const struct eco_audit_finding *f,
                                           .column = f->column,
                                           .severity = eco_severity_name(f->severity),
                                           .file = own(ctx, f->file),
-                                          .message = own(ctx, f->message),
+                                          .message = eco_message_tell(ctx, f->message),
                                           .why = eco_word(ctx->lang, eco_audit_rule(f->rule)->why),
                                           .fix = eco_word(ctx->lang, eco_audit_rule_fix(f->rule)),
                                           .model = own(ctx, f->model),
@@ -505,6 +520,21 @@ static void feel(struct eco_ctx *ctx, struct eco_res_audit *out)
                         &out->data);
 }
 
+/* Documents for programs (SARIF, annotations) are English throughout. */
+static const char *english_effect(struct eco_ctx *ctx, const struct eco_args_audit *args,
+                                  const struct eco_audit_finding *f,
+                                  const struct eco_res_audit_finding *row)
+{
+    struct eco_ctx there = *ctx;
+    struct eco_res_audit_finding again = {0};
+    if (ctx->lang == ECO_LANG_EN || !args->emit) {
+        return row->effect;
+    }
+    there.lang = ECO_LANG_EN;
+    compute_effect(&there, args, f, &again);
+    return again.effect;
+}
+
 static int fill(struct eco_ctx *ctx, const struct eco_args_audit *args, struct eco_audit *a,
                 struct eco_res_audit *out, struct eco_err *err)
 {
@@ -517,11 +547,11 @@ static int fill(struct eco_ctx *ctx, const struct eco_args_audit *args, struct e
     for (size_t i = 0; i < a->n; i++) {
         fill_row(ctx, &a->findings[i], &rows[i]);
         compute_effect(ctx, args, &a->findings[i], &rows[i]);
-        a->findings[i].effect = rows[i].effect;
+        a->findings[i].effect = english_effect(ctx, args, &a->findings[i], &rows[i]);
     }
     for (size_t i = 0; i < a->n_skipped; i++) {
         skips[i].file = own(ctx, a->skipped[i].file);
-        skips[i].reason = own(ctx, a->skipped[i].reason);
+        skips[i].reason = eco_message_tell(ctx, a->skipped[i].reason);
     }
     out->findings = (struct eco_list){rows, a->n};
     out->skipped = (struct eco_list){skips, a->n_skipped};

@@ -17,7 +17,7 @@ static enum eco_tone tone_of(const char *severity)
                                               : ECO_TONE_PLAIN;
 }
 
-/* In Chinese the rule's name goes before the message, which quotes code and stays as it is. */
+/* In Chinese the rule's name goes before the message, which may be code alone. */
 static void headline(struct eco_doc *d, const struct eco_res_audit_finding *f)
 {
     int rule = eco_audit_rule_find(f->rule, strlen(f->rule));

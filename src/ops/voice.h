@@ -24,6 +24,8 @@ int eco_word_known(const char *english);
 
 /** The message in the language; the code, the place and the parameter stay. errors_zh.c */
 void eco_error_tell(enum eco_lang lang, struct eco_err *err);
+/** Another finished message of errors.def (a finding's), in the arena and language of `ctx`. */
+const char *eco_message_tell(struct eco_ctx *ctx, const char *message);
 /** errors.def has a text for this message. */
 bool eco_error_known(const char *message);
 

@@ -148,6 +148,25 @@ static void write_result(struct eco_server *s, struct eco_server_worker *w, cons
     eco_reply_body(w, r);
 }
 
+/* "lang=zh" in the query or in the body: what is wrong is told in it too, read or not. */
+static void tell_error(struct eco_server_worker *w, const struct eco_http_request *q,
+                       bool have_body, struct eco_err *err)
+{
+    const char *query;
+    size_t len;
+    bool zh = false;
+    eco_target_split(q->target, &query, &len);
+    for (const char *end = query + len; query && query < end;) {
+        const char *amp = memchr(query, '&', (size_t)(end - query));
+        size_t n = (size_t)((amp ? amp : end) - query);
+        zh |= n == strlen("lang=zh") && memcmp(query, "lang=zh", n) == 0;
+        query += n + 1;
+    }
+    const struct eco_json *lang = have_body ? eco_json_get(w->doc.root, "lang") : NULL;
+    zh |= lang && lang->type == ECO_JSON_STRING && strcmp(lang->str, "zh") == 0;
+    eco_error_tell(zh ? ECO_LANG_ZH : ECO_LANG_EN, err);
+}
+
 /* Which operation a request means, once its body is read; false: `r` refuses it. */
 static bool choose(struct eco_server *s, struct eco_server_worker *w, const struct eco_route *route,
                    const struct eco_http_request *q, const struct eco_op **op,
@@ -158,6 +177,7 @@ static bool choose(struct eco_server *s, struct eco_server_worker *w, const stru
     *op = route->op;
     if (strcmp(q->method, "POST") == 0) {
         if (read_body(w, q, &status, &err)) {
+            tell_error(w, q, false, &err);
             eco_reply_error(w, status, &err, r);
             return false;
         }
@@ -188,6 +208,7 @@ void eco_rest_answer(struct eco_server *s, struct eco_server_worker *w,
     }
     rc = rc ? rc : op->run(&ctx.plain, args, result, &err);
     if (rc) {
+        tell_error(w, q, strcmp(q->method, "POST") == 0, &err);
         eco_reply_error(w, eco_store_status(&err), &err, r);
     } else {
         write_result(s, w, op, result, q, get, r);

@@ -202,6 +202,11 @@ def main():
                "torn.ipynb" in r.read("ecocompute.sarif"))
         expect("but is no finding", r.read("output").rstrip().endswith("findings=0"))
         (r.clone / "torn.ipynb").unlink()
+        (r.clone / "prose").mkdir()
+        (r.clone / "prose" / "notes.md").write_text("words\n")
+        for changed in ("true", "false"):
+            nothing = r.run(ECO_CHANGED_ONLY=changed, ECO_PATHS="prose", ECO_FAIL_ON="critical")
+            expect("a folder without code passes", nothing.returncode == 0 and not nothing.stderr)
         everything = r.run(ECO_CHANGED_ONLY="false")
         expect("all files when asked", "file=old.py" in everything.stdout)
         baseline = subprocess.run([r.env["ECO_PROGRAM"], "audit", ".", "--fail-on", "never",

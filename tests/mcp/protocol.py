@@ -190,6 +190,20 @@ def cancelled(program):
     fault("of 20 calls 19 were cancelled, and %d were answered", len(rest) - 1)
 
 
+def chinese(program):
+    """A tool that is asked in Chinese says in Chinese what is wrong, and its answer too."""
+    session = Session(program)
+    session.ask(hello())
+    for more, want in (({}, False), ({"lang": "zh"}, True)):
+        for gpu, wrong in (("rtx4900", True), ("rtx4090", False)):
+            said = session.ask(call(1, params_b=7, gpu=gpu, precision="NF4", **more))["result"]
+            text = said["content"][0]["text"]
+            text = json.loads(text)["error"]["message"] if wrong else text.splitlines()[0]
+            if said["isError"] != wrong or any("\u4e00" <= c <= "\u9fff" for c in text) != want:
+                fault("lang=zh %s, %s: %s", want, gpu, text)
+    session.end()
+
+
 def closed(program):
     """Nobody reads: the program ends by itself."""
     for close_first in (True, False):
@@ -263,7 +277,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     program = str(pathlib.Path(parser.parse_args().program).resolve())
-    for part in (versions, malformed, huge, many, cancelled, closed, measure, snippets):
+    for part in (versions, malformed, huge, many, cancelled, chinese, closed, measure, snippets):
         part(program)
     print("%d faults" % len(FAULTS))
     return 1 if FAULTS else 0

@@ -68,6 +68,23 @@ def published(ask):
         ask.fault("ada NF4 is %s", classes["ada"]["precisions"]["NF4"])
 
 
+def chinese(ask):
+    """lang=zh: the message is told in it wherever the mistake stands; code and parameter are not."""
+    def told(method, target, body, want):
+        said = ask.ask(method, target, body, want=400)[2]["error"]
+        if any("\u4e00" <= c <= "\u9fff" for c in said["message"]) != want or not said["param"]:
+            ask.fault("%s %s: %s", method, target, said)
+        return said["code"], said["param"]
+    for part in ("gpu=rtx4900", "batch=-1", "nonsense=1"):
+        same = {told("GET", "/v1/estimate?params_b=7&" + part, None, False),
+                told("GET", "/v1/estimate?lang=zh&params_b=7&" + part, None, True),
+                told("GET", "/v1/estimate?params_b=7&" + part + "&lang=zh", None, True)}
+        if len(same) != 1:
+            ask.fault("lang=zh changes the error of %s: %s", part, same)
+    told("POST", "/v1/estimate", b'{"params_b": 7, "gpu": "rtx4900", "lang": "zh"}', True)
+    told("POST", "/v1/estimate", b'{"params_b": 7, "gpu": "rtx4900"}', False)
+
+
 def bad_values(schema):
     """Query texts this parameter must refuse, with the code (None: any of the 400s)."""
     kind = schema["type"]
@@ -314,6 +331,7 @@ def main():
         asked.append(ask)
         examples(ask)
         published(ask)
+        chinese(ask)
         negatives(ask)
         protocol(ask)
         broken_requests(service, ask)
