@@ -95,6 +95,7 @@ enum eco_field_type {
     ECO_F_MAYBE,  /* a pointer to a struct described by sub; NULL becomes null */
     ECO_F_LIST,   /* struct eco_list of structs described by sub */
     ECO_F_SPARSE, /* OBJ whose absent, false and empty members are left out */
+    ECO_F_EXTRA,  /* MAYBE, sparse, and itself left out when NULL */
     ECO_F_ANY     /* struct eco_any: the result of another operation; null when absent */
 };
 

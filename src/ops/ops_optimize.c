@@ -66,6 +66,8 @@ struct search {
     struct eco_optimize_card cards[MAX_CARDS];
     struct eco_optimize_arm arms[MAX_ARMS];
     struct eco_quality quality[MAX_ARMS]; /* of each arm */
+    struct eco_own_rows own[MAX_ARMS];    /* measured rows of the model, looked up when shown */
+    bool have_own[MAX_ARMS];
     struct eco_optimize_table table;
     struct eco_optimize_query query;
     struct eco_optimize_result found;
@@ -347,7 +349,30 @@ static void fill_versus(const struct eco_res_config *c, const struct eco_res_con
     v->vram_pct = percent_of(c->vram_gb, best->vram_gb);
 }
 
-static int describe(struct eco_question *q, const struct search *s, size_t index,
+/* What was measured of a candidate stands beside the figures that rank it; docs/protocols.md. */
+static const struct eco_res_known *known(struct eco_question *q, struct search *s, size_t arm,
+                                         const struct eco_optimize_config *c, const char *basis)
+{
+    struct eco_res_known *k = eco_arena_alloc(q->ctx->arena, sizeof(*k));
+    struct eco_measured m;
+    if (!s->have_own[arm]) {
+        s->own[arm] = eco_step_own_rows(q, c->precision);
+        s->have_own[arm] = true;
+    }
+    if (!k) {
+        return NULL;
+    }
+    *k = (struct eco_res_known){.energy_basis = basis, .speed_basis = "modelled"};
+    if (eco_step_measured_of(&s->own[arm], c->gpu, c->engine, c->batch, &m)) {
+        k->measured_tokens_per_s = eco_some(eco_step_round(m.tokens_per_s, 3));
+        k->measured_j_per_1k = eco_some(eco_step_round(m.j_per_1k, 4));
+        k->measured_n = eco_some(m.trials);
+        k->measured_sessions = eco_some(m.sessions);
+    }
+    return k;
+}
+
+static int describe(struct eco_question *q, struct search *s, size_t index,
                     struct eco_res_config *out, struct eco_err *err)
 {
     struct eco_optimize_config c;
@@ -358,12 +383,14 @@ static int describe(struct eco_question *q, const struct search *s, size_t index
         fill_config(&c, out);
         out->quality_loss_pct = quality->loss_pct;
         out->quality_basis = eco_step_quality_words(q->ctx, quality);
+        out->known = known(q, s, label.precision, &c, out->energy_basis);
+        rc = out->known ? 0 : no_memory(err);
     }
     return rc;
 }
 
 /* As describe, or a copy of what is described already: the front has the best and others in it. */
-static int describe_front(struct eco_question *q, const struct search *s, size_t index,
+static int describe_front(struct eco_question *q, struct search *s, size_t index,
                           const struct eco_res_optimize *done, const struct eco_res_config *alt,
                           struct eco_res_config *out, struct eco_err *err)
 {
@@ -381,7 +408,7 @@ static int describe_front(struct eco_question *q, const struct search *s, size_t
     return 0;
 }
 
-static int fill_lists(struct eco_question *q, const struct search *s, struct eco_res_optimize *out,
+static int fill_lists(struct eco_question *q, struct search *s, struct eco_res_optimize *out,
                       struct eco_err *err)
 {
     const struct eco_optimize_result *f = &s->found;

@@ -13,6 +13,8 @@
     {ECO_FIELD_NAME(name), ECO_F_OBJ, offsetof(REC, name), "", help, &eco_rec_##sub},
 #define RM(name, sub, help)                                                                        \
     {ECO_FIELD_NAME(name), ECO_F_MAYBE, offsetof(REC, name), "", help, &eco_rec_##sub},
+#define RN(name, sub, help)                                                                        \
+    {ECO_FIELD_NAME(name), ECO_F_EXTRA, offsetof(REC, name), "", help, &eco_rec_##sub},
 #define RL(name, sub, help)                                                                        \
     {ECO_FIELD_NAME(name), ECO_F_LIST, offsetof(REC, name), "", help, &eco_rec_##sub},
 
@@ -129,6 +131,14 @@ static const struct eco_field fields_versus[] = {
 #undef REC
 const struct eco_record eco_rec_versus = {"Versus", fields_versus, ECO_COUNT(fields_versus),
                                           sizeof(struct eco_res_versus), NULL};
+
+#define REC struct eco_res_known
+static const struct eco_field fields_known[] = {
+#include "records/rec_known.def"
+};
+#undef REC
+const struct eco_record eco_rec_known = {"Known", fields_known, ECO_COUNT(fields_known),
+                                         sizeof(struct eco_res_known), NULL};
 
 #define REC struct eco_res_config
 static const struct eco_field fields_config[] = {

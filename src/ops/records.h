@@ -14,6 +14,7 @@
 #define RX(name) const void *name;                     /* for views only: no row in the table */
 #define RS(name, sub, help) struct eco_res_##sub name; /* absent members are left out */
 #define RA(name, help) struct eco_any name;            /* another operation's result */
+#define RN(name, sub, help) const struct eco_res_##sub *name; /* NULL: left out */
 
 struct eco_res_band {
 #include "records/rec_band.def"
@@ -56,6 +57,9 @@ struct eco_res_estimate {
 };
 struct eco_res_versus {
 #include "records/rec_versus.def"
+};
+struct eco_res_known {
+#include "records/rec_known.def"
 };
 struct eco_res_config {
 #include "records/rec_config.def"
@@ -238,13 +242,14 @@ struct eco_res_audit {
 #undef RX
 #undef RS
 #undef RA
+#undef RN
 
 extern const struct eco_record eco_rec_band, eco_rec_input, eco_rec_anchor, eco_rec_energy;
 extern const struct eco_record eco_rec_latency, eco_rec_memory, eco_rec_alert, eco_rec_amount;
 extern const struct eco_record eco_rec_bill, eco_rec_provenance, eco_rec_evidence;
 extern const struct eco_record eco_rec_transparency, eco_rec_estimate, eco_rec_versus;
 extern const struct eco_record eco_rec_config, eco_rec_optimize_basis, eco_rec_left_out;
-extern const struct eco_record eco_rec_miss;
+extern const struct eco_record eco_rec_miss, eco_rec_known;
 extern const struct eco_record eco_rec_optimize, eco_rec_compare_row, eco_rec_rival;
 extern const struct eco_record eco_rec_compare, eco_rec_pattern, eco_rec_fix, eco_rec_improvement;
 extern const struct eco_record eco_rec_diagnose, eco_rec_cost_option, eco_rec_cost;

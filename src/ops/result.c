@@ -21,8 +21,12 @@ void eco_result_json(const struct eco_record *rec, const void *result, struct ec
 {
     eco_jw_object(w);
     for (size_t i = 0; i < rec->n_fields; i++) {
-        eco_jw_token(w, rec->fields[i].key, rec->fields[i].key_len);
-        field_json(&rec->fields[i], at(result, &rec->fields[i]), w);
+        const struct eco_field *f = &rec->fields[i];
+        if (f->type == ECO_F_EXTRA && !*(const void *const *)at(result, f)) {
+            continue;
+        }
+        eco_jw_token(w, f->key, f->key_len);
+        field_json(f, at(result, f), w);
     }
     eco_jw_object_end(w);
 }
@@ -44,6 +48,7 @@ static bool is_empty(const struct eco_field *f, const void *p)
     case ECO_F_SPAN:
         return !((const struct eco_span *)p)->have;
     case ECO_F_MAYBE:
+    case ECO_F_EXTRA:
         return *(const void *const *)p == NULL;
     case ECO_F_NUM:
     case ECO_F_I64:
@@ -148,6 +153,9 @@ static void field_json(const struct eco_field *f, const void *p, struct eco_json
     case ECO_F_SPARSE:
         sparse_json(f->sub, p, w);
         break;
+    case ECO_F_EXTRA:
+        sparse_json(f->sub, *(const void *const *)p, w);
+        break;
     case ECO_F_ANY:
         any_json(p, w);
         break;
@@ -159,7 +167,7 @@ static void field_json(const struct eco_field *f, const void *p, struct eco_json
 static bool is_scalar(const struct eco_field *f)
 {
     return f->type != ECO_F_OBJ && f->type != ECO_F_MAYBE && f->type != ECO_F_LIST &&
-           f->type != ECO_F_SPARSE && f->type != ECO_F_ANY;
+           f->type != ECO_F_SPARSE && f->type != ECO_F_EXTRA && f->type != ECO_F_ANY;
 }
 
 static void num_csv(double v, struct eco_buf *out)
@@ -213,6 +221,7 @@ static void field_csv(const struct eco_field *f, const void *p, struct eco_buf *
     case ECO_F_MAYBE:
     case ECO_F_LIST:
     case ECO_F_SPARSE:
+    case ECO_F_EXTRA:
     case ECO_F_ANY:
         break;
     }
@@ -326,6 +335,7 @@ static void field_schema(const struct eco_field *f, struct eco_json_writer *w)
         record_members(f->sub, w);
         break;
     case ECO_F_SPARSE:
+    case ECO_F_EXTRA:
         eco_jw_kv_str(w, "type", "object");
         sparse_members(f->sub, w);
         break;
@@ -369,7 +379,9 @@ static void record_members(const struct eco_record *rec, struct eco_json_writer 
     eco_jw_key(w, "required");
     eco_jw_array(w);
     for (size_t i = 0; i < rec->n_fields; i++) {
-        eco_jw_str(w, rec->fields[i].name);
+        if (rec->fields[i].type != ECO_F_EXTRA) {
+            eco_jw_str(w, rec->fields[i].name);
+        }
     }
     eco_jw_array_end(w);
 }

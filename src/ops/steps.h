@@ -163,6 +163,15 @@ struct eco_measured {
 };
 bool eco_step_measured(const struct eco_question *q, enum eco_precision p, enum eco_engine engine,
                        struct eco_measured *out);
+/** The rows of one model and precision, looked up once for many cards and batches. */
+struct eco_own_rows {
+    enum eco_precision precision;
+    size_t n;
+    const uint16_t *row; /* for eco_dataset_row, in the question's arena */
+};
+struct eco_own_rows eco_step_own_rows(const struct eco_question *q, enum eco_precision p);
+bool eco_step_measured_of(const struct eco_own_rows *own, const struct eco_gpu *gpu,
+                          enum eco_engine engine, double batch, struct eco_measured *out);
 /** The measured rows of this precision that are closest to the question; eco_res_evidence. */
 struct eco_list eco_step_evidence(struct eco_question *q, enum eco_precision p);
 /** How the answer is known, by which rows, and what it does not cover. */

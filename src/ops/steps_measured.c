@@ -33,12 +33,10 @@ struct session {
     int n_tps, n_j;
 };
 
-static bool same_run(const struct eco_question *q, enum eco_precision p, enum eco_engine engine,
-                     const struct eco_row *r)
+static bool of_model(const struct eco_row_brief *r, const char *model)
 {
-    return !r->excluded && r->precision == p && r->engine == engine && r->n_devices == 1 &&
-           (double)r->batch == q->batch && r->boundary == ECO_BOUNDARY_GPU_BOARD &&
-           strcmp(q->gpu->name, r->gpu) == 0 && strcmp(q->model.name, r->model) == 0;
+    return !r->excluded && r->n_devices == 1 && r->boundary == ECO_BOUNDARY_GPU_BOARD &&
+           strcmp(model, r->model) == 0;
 }
 
 static struct session *session_of(struct session *s, size_t *n, const char *name)
@@ -69,24 +67,29 @@ static void add_row(struct session *s, const struct eco_row *r, int *trials)
     *trials += r->n_trials > 0 ? r->n_trials : 1;
 }
 
-bool eco_step_measured(const struct eco_question *q, enum eco_precision p, enum eco_engine engine,
-                       struct eco_measured *out)
+struct eco_own_rows eco_step_own_rows(const struct eco_question *q, enum eco_precision p)
 {
-    struct session s[MAX_SESSIONS] = {{0}};
-    size_t n = 0;
-    double tps = 0, j = 0;
-    int n_tps = 0, n_j = 0;
-    *out = (struct eco_measured){.tokens_per_s = NAN, .j_per_1k = NAN};
-    for (size_t i = 0; q->gpu && q->known_model && i < eco_dataset_row_count(); i++) {
-        struct eco_row r;
-        if (eco_dataset_row(i, &r) && same_run(q, p, engine, &r)) {
-            struct session *own = session_of(s, &n, r.session);
-            if (own) {
-                add_row(own, &r, &out->trials);
-            }
+    struct eco_own_rows own = {.precision = p};
+    size_t n = 0, kept = 0;
+    const uint16_t *of = eco_dataset_rows_of(p, &n);
+    uint16_t *v = q->known_model && n ? eco_arena_array(q->ctx->arena, n, sizeof(*v)) : NULL;
+    for (size_t i = 0; v && i < n; i++) {
+        struct eco_row_brief r;
+        if (eco_dataset_row_brief(of[i], &r) && of_model(&r, q->model.name)) {
+            v[kept++] = of[i];
         }
     }
-    for (size_t i = 0; i < n; i++) { /* a session counts once, however many rows it has */
+    own.row = v;
+    own.n = kept;
+    return own;
+}
+
+/* A session counts once, however many rows it has. */
+static bool mean_of_sessions(const struct session *s, size_t n, struct eco_measured *out)
+{
+    double tps = 0, j = 0;
+    int n_tps = 0, n_j = 0;
+    for (size_t i = 0; i < n; i++) {
         tps += s[i].n_tps ? s[i].tps_ln / s[i].n_tps : 0;
         j += s[i].n_j ? s[i].j_ln / s[i].n_j : 0;
         n_tps += s[i].n_tps > 0;
@@ -95,6 +98,35 @@ bool eco_step_measured(const struct eco_question *q, enum eco_precision p, enum 
     out->tokens_per_s = n_tps ? exp(tps / n_tps) : (double)NAN;
     out->j_per_1k = n_j ? exp(j / n_j) : (double)NAN;
     out->sessions = (int)n;
-    out->sd_ln = n ? session_sd(p) * sqrt(1.0 + 1.0 / (double)n) : 0.0;
     return n_tps + n_j > 0;
+}
+
+bool eco_step_measured_of(const struct eco_own_rows *own, const struct eco_gpu *gpu,
+                          enum eco_engine engine, double batch, struct eco_measured *out)
+{
+    struct session s[MAX_SESSIONS];
+    size_t n = 0;
+    *out = (struct eco_measured){.tokens_per_s = NAN, .j_per_1k = NAN};
+    for (size_t i = 0; gpu && i < own->n; i++) {
+        struct eco_row_brief brief;
+        struct eco_row r;
+        bool same = eco_dataset_row_brief(own->row[i], &brief) && brief.engine == engine &&
+                    (double)brief.batch == batch && strcmp(gpu->name, brief.gpu) == 0;
+        if (same && eco_dataset_row(own->row[i], &r)) {
+            struct session *mine = session_of(s, &n, r.session);
+            if (mine) {
+                add_row(mine, &r, &out->trials);
+            }
+        }
+    }
+    bool have = mean_of_sessions(s, n, out);
+    out->sd_ln = n ? session_sd(own->precision) * sqrt(1.0 + 1.0 / (double)n) : 0.0;
+    return have;
+}
+
+bool eco_step_measured(const struct eco_question *q, enum eco_precision p, enum eco_engine engine,
+                       struct eco_measured *out)
+{
+    struct eco_own_rows own = eco_step_own_rows(q, p);
+    return eco_step_measured_of(&own, q->gpu, engine, q->batch, out);
 }

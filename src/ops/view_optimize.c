@@ -101,6 +101,42 @@ static void efficiency(struct eco_doc *d, const struct eco_res_optimize *r)
     power(d, r);
 }
 
+/* How the figures of a row are known, and what was measured of that configuration. */
+static void known(struct eco_doc *d, const char *label, const struct eco_res_config *c)
+{
+    const struct eco_res_known *k = c->known;
+    struct eco_buf b = ECO_BUF_INIT, n = ECO_BUF_INIT;
+    if (!k) {
+        return; /* published */
+    }
+    if (k->measured_n.have && k->measured_sessions.have) {
+        eco_view_measured(d, k->measured_tokens_per_s, k->measured_j_per_1k, &b);
+        eco_buf_printf(&n, TX(d, config_measured), eco_buf_str(&b),
+                       eco_doc_num(d, k->measured_n.v, 4),
+                       eco_doc_num(d, k->measured_sessions.v, 4),
+                       k->measured_sessions.v > 1 ? TX(d, plural_s) : "");
+    }
+    eco_doc_item(d, TX(d, config_known), label, c->precision, (long long)c->batch,
+                 eco_view_word(d, k->energy_basis), eco_view_word(d, k->speed_basis),
+                 eco_buf_str(&n));
+    eco_buf_done(&n);
+    eco_buf_done(&b);
+}
+
+static void all_known(struct eco_doc *d, const struct eco_res_optimize *r)
+{
+    if (r->recommended) {
+        known(d, d->ascii ? "*" : "★", r->recommended);
+    } else if (r->closest_infeasible) {
+        known(d, TX(d, nearest), r->closest_infeasible);
+    }
+    for (size_t i = 0; i < r->alternatives.n; i++) {
+        char label[24];
+        snprintf(label, sizeof(label), "%zu", i + 1);
+        known(d, label, (const struct eco_res_config *)r->alternatives.items + i);
+    }
+}
+
 static void table(struct eco_doc *d, const struct eco_res_optimize *r)
 {
     eco_doc_heading(d, r->recommended ? TX(d, h_alternatives) : TX(d, h_nearest));
@@ -121,6 +157,7 @@ static void table(struct eco_doc *d, const struct eco_res_optimize *r)
         eco_doc_item(d, TX(d, miss_line), m->budget, eco_doc_num(d, m->limit, 4),
                      eco_doc_num(d, m->best, 4), eco_doc_num(d, m->excess_pct, 3));
     }
+    all_known(d, r);
 }
 
 static void bars(struct eco_doc *d, const struct eco_res_optimize *r)

@@ -228,19 +228,25 @@ void eco_view_evidence_row(struct eco_doc *d, const char *key, const struct eco_
 }
 
 /* Beside modelled figures: what was measured of the very same configuration. */
+void eco_view_measured(struct eco_doc *d, struct eco_opt tokens_per_s, struct eco_opt j_per_1k,
+                       struct eco_buf *b)
+{
+    if (tokens_per_s.have) {
+        eco_buf_printf(b, TX(d, row_speed), eco_doc_num(d, tokens_per_s.v, 3));
+    }
+    if (j_per_1k.have) {
+        eco_buf_puts(b, b->len ? TX(d, list_comma) : "");
+        eco_buf_printf(b, TX(d, row_energy), eco_doc_num(d, j_per_1k.v, 4));
+    }
+}
+
 void eco_view_here(struct eco_doc *d, const struct eco_res_transparency *t)
 {
     struct eco_buf b = ECO_BUF_INIT;
     if (!t->measured_here || !t->measured_n.have || !t->measured_sessions.have) {
         return;
     }
-    if (t->measured_tokens_per_s.have) {
-        eco_buf_printf(&b, TX(d, row_speed), eco_doc_num(d, t->measured_tokens_per_s.v, 3));
-    }
-    if (t->measured_j_per_1k.have) {
-        eco_buf_puts(&b, b.len ? TX(d, list_comma) : "");
-        eco_buf_printf(&b, TX(d, row_energy), eco_doc_num(d, t->measured_j_per_1k.v, 4));
-    }
+    eco_view_measured(d, t->measured_tokens_per_s, t->measured_j_per_1k, &b);
     if (b.len) {
         eco_doc_kv(d, TX(d, k_here), TX(d, here_line), eco_buf_str(&b),
                    eco_doc_num(d, t->measured_n.v, 4), eco_doc_num(d, t->measured_sessions.v, 4),

@@ -42,6 +42,9 @@ void eco_view_items(struct eco_doc *d, const char *heading, const struct eco_str
 void eco_view_bill_line(struct eco_doc *d, const struct eco_res_bill *bill);
 void eco_view_bill(struct eco_doc *d, const struct eco_res_bill *bill);
 void eco_view_evidence_row(struct eco_doc *d, const char *key, const struct eco_res_evidence *e);
+/** "54.8 tokens/s, 3504 J per 1k": the parts that are known. */
+void eco_view_measured(struct eco_doc *d, struct eco_opt tokens_per_s, struct eco_opt j_per_1k,
+                       struct eco_buf *b);
 /** Beside modelled figures: what was measured of the very same configuration, if it was. */
 void eco_view_here(struct eco_doc *d, const struct eco_res_transparency *t);
 void eco_view_transparency(struct eco_doc *d, const struct eco_res_transparency *t);

@@ -4,6 +4,8 @@
  - estimate, compare, optimize, cost and diagnose give the same joules, speed, memory and bill for
    the same configuration;
  - all of them say the same of whether it fits: at most 90 % of the card, computed here anew;
+ - so they do for 30 configurations that were measured, of every engine and precision that was; the
+   optimizer says of each how its figures are known, and what was measured, read here from the files;
  - a measured configuration is judged by its measurement: diagnose expects the rows of the data,
    read here from the files, and calls a run a third slower than that not "as expected";
  - a terminal of 80 columns gets no line of more than 80 columns, in either voice and language.
@@ -33,6 +35,7 @@ FITS = [("Qwen2.5-7B", "t4", "FP16"), ("Qwen2.5-3B", "t4", "FP16"), ("Qwen2.5-14
         ("Qwen2.5-14B", "rtx5090", "FP16"), ("Qwen2.5-14B", "rtx4090", "INT8-PURE")]
 MEASURED = [("Qwen/Qwen2.5-3B", "RTX 5090", "FP16"), ("Qwen/Qwen2-7B", "RTX 5090", "NF4"),
             ("Qwen/Qwen2.5-3B", "RTX 4090D", "FP16")]
+RUNS = 30  # measured configurations
 NARROW = ["ask \"I'm running load_in_8bit=True and my GPU bill is crazy high. Help!\"",
           "ask \"Why can 4-bit be worse than FP16?\"", "compare Qwen2.5-7B rtx5090",
           "optimize Qwen2.5-3B rtx5090", "cost Mistral-7B-v0.1 a800",
@@ -74,6 +77,61 @@ def same_numbers(program):
                 yield "%s: %s differs: %s" % (question, name, {n: v[k] for n, v in told.items()})
 
 
+def measured_runs():
+    """{(model, card, precision, engine, batch): {session: [tokens/s, maybe none]}} of the files."""
+    out = {}
+    for path in sorted((ROOT / "data").glob("measurements/*.csv")) + \
+            sorted((ROOT / "data").glob("external/*.csv")):
+        with path.open(encoding="utf-8") as f:
+            for r in csv.DictReader(f):
+                if r.get("grade", "D") != "D" and r["n_devices"] == "1" and \
+                        r["batch"] not in ("", "0") and r["boundary"] == "gpu-board":
+                    engine = {"llamacpp": "llama.cpp"}.get(r["engine"], r["engine"])
+                    key = (r["model"], r["gpu"], r["precision"], engine, r["batch"])
+                    mine = out.setdefault(key, {}).setdefault(r["session"], [])
+                    mine += [float(r["throughput_tok_s"])] if r["throughput_tok_s"] else []
+    return {k: v for k, v in out.items() if any(v.values())}
+
+
+def mean_of(sessions):
+    means = [sum(map(math.log, v)) / len(v) for v in sessions.values() if v]
+    return math.exp(sum(means) / len(means))
+
+
+def answerable(program, runs):
+    """Of those, what the program has the model and card of, and the card runs: spread evenly."""
+    models = {m["id"] for m in result(program, "models")["models"]}
+    cards = {g["gpu"] for g in result(program, "gpus")["gpus"]}
+    known = sorted(k for k in runs if k[0] in models and k[1] in cards and k[2] != "MXFP4")
+    return [known[i * (len(known) - 1) // (RUNS - 1)] for i in range(RUNS)]
+
+
+def same_where_measured(program):
+    runs = measured_runs()
+    for model, gpu, precision, engine, batch in answerable(program, runs):
+        at = ["--model", model, "--gpu", gpu, "--engine", engine, "--batch", batch]
+        e = result(program, "estimate", "--precision", precision, *at)
+        rows = result(program, "compare", "--precisions", precision, *at)["rows"]
+        o = result(program, "optimize", "--precision", precision, *at)
+        c = o["recommended"] or o["closest_infeasible"]  # what does not fit is told by both
+        told = {(e["energy"]["j_per_1k"], e["latency"]["tokens_per_s"]),
+                (c["energy_j_per_1k_tokens"], c["throughput_tok_s"])}
+        told |= {(r["energy_j_per_1k"], r["tokens_per_s"]) for r in rows
+                 if r["precision"] == precision}
+        name = (model, gpu, precision, engine, batch)
+        if len(told) != 1:
+            yield "%s: J per 1k and tokens/s differ: %s" % (name, told)
+        want, known = mean_of(runs[name]), c["known"]
+        if abs(known["measured_tokens_per_s"] / want - 1) > 0.006 or \
+                known["measured_sessions"] != len(runs[name]):
+            yield "%s: measured %g in %d sessions, told %s" % (name, want, len(runs[name]), known)
+        if e["transparency"]["measured_tokens_per_s"] != known["measured_tokens_per_s"] or \
+                e["transparency"]["measured_j_per_1k"] != known.get("measured_j_per_1k"):
+            yield "%s: estimate and optimize were told other measurements" % (name,)
+        if known["energy_basis"] != e["energy"]["basis"] or known["speed_basis"] != "modelled":
+            yield "%s: the basis differs: %s and %s" % (name, known, e["energy"]["basis"])
+
+
 def fitting(program):
     cards = {r["gpu"]: float(r["vram_gb"]) for r in hardware()}
     for model, gpu, precision in FITS:
@@ -111,8 +169,7 @@ def rows_of(model, gpu, precision):
 def measured(program):
     for model, gpu, precision in MEASURED:
         sessions = rows_of(model, gpu, precision)
-        means = [sum(map(math.log, v)) / len(v) for v in sessions.values()]
-        want = math.exp(sum(means) / len(means))
+        want = mean_of(sessions)
         at = [model, gpu, precision, "--throughput"]
         d = result(program, "diagnose", *at, "%.4g" % want)
         if d["expect_basis"] != "measured" or abs(d["expect_tokens_per_s"] / want - 1) > 0.006 or \
@@ -169,7 +226,7 @@ def main():
     parser.add_argument("--program", required=True)
     program = parser.parse_args().program
     wrong = 0
-    for check in (same_numbers, fitting, measured, narrow):
+    for check in (same_numbers, same_where_measured, fitting, measured, narrow):
         for complaint in check(program):
             wrong += 1
             print("%s: %s" % (check.__name__, complaint))
