@@ -113,12 +113,13 @@ struct eco_run_predicted {
     struct eco_band delta_pct; /* against the baseline; NAN inside: not known */
     double j_per_token;        /* of this arm; NAN */
     double j_per_token_lo95, j_per_token_hi95;
-    double base_j_per_token; /* of the FP16 baseline; NAN */
-    double crossover_b;      /* NAN: none */
-    double p_saves_frac;     /* 0..1; NAN */
-    int n_rows, n_sessions;  /* measured rows and sessions it leans on; -1 */
-    const char *calibration; /* "ecocompute" or "published" */
-    const char *reason;      /* one plain sentence; NULL */
+    double base_j_per_token;     /* of the FP16 baseline; NAN */
+    double crossover_b;          /* NAN: none */
+    const char *crossover_saves; /* side of it that saves: "above", "below"; NULL: none */
+    double p_saves_frac;         /* 0..1; NAN */
+    int n_rows, n_sessions;      /* measured rows and sessions it leans on; -1 */
+    const char *calibration;     /* "ecocompute" or "published" */
+    const char *reason;          /* one plain sentence; NULL */
 };
 
 /*

@@ -50,6 +50,8 @@ static void fill_predicted(struct eco_fallback *f, struct eco_run_predicted *p, 
         p->delta_pct = rounded(&c->delta_pct);
         p->p_saves_frac = eco_step_round(c->p_saves, 4);
         p->crossover_b = c->crossover.have ? eco_step_round(c->crossover.median, 4) : (double)NAN;
+        p->crossover_saves =
+            c->crossover.have ? eco_step_saving_side(c->crossover.saves_above) : NULL;
     }
     if (a->have_energy) {
         const struct eco_energy *e = baseline ? &a->fp16 : &a->energy;

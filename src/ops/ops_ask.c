@@ -223,6 +223,7 @@ static const char *size_verdict(struct asked *a, const struct eco_res_ask_size *
     }
     bool rises = r[0].delta_pct > 0, falls = r[n - 1].delta_pct < 0;
     bool told = o->crossover_b.have && o->crossover_ci.have &&
+                strcmp(o->crossover_saves, eco_step_saving_side(true)) == 0 &&
                 o->crossover_ci.hi < o->crossover_ci.lo * CROSSOVER_TOLD;
     if (strcmp(r[0].recommendation, "baseline") == 0) {
         return eco_step_fmt(a->ctx, TX(a->ctx, sizes_baseline), name);
@@ -346,6 +347,7 @@ static int by_size(struct asked *a, struct eco_err *err)
         a->out->by_size_on = e->input.gpu ? e->input.gpu : e->input.arch;
         a->out->crossover_b = e->crossover_b;
         a->out->crossover_ci = e->crossover_ci;
+        a->out->crossover_saves = e->crossover_saves;
     }
     a->out->mood = worst;
     a->out->by_size = (struct eco_list){rows, ECO_COUNT(usual_sizes)};

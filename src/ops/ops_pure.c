@@ -29,6 +29,7 @@ static void fill_change(struct eco_question *q, const struct eco_answer *a,
         out->crossover_b = eco_some(eco_step_round(c->crossover.median, 3));
         out->crossover_ci =
             eco_span_of(eco_step_round(c->crossover.lo, 3), eco_step_round(c->crossover.hi, 3));
+        out->crossover_saves = eco_step_saving_side(c->crossover.saves_above);
     }
     if (c->flip_batch.have) {
         out->flip_batch = eco_some(eco_step_round(c->flip_batch.median, 2));

@@ -210,6 +210,8 @@ void eco_step_provenance(struct eco_question *q, int n_points, int n_sessions,
                          struct eco_res_provenance *out);
 const char *eco_step_verdict(struct eco_question *q, const struct eco_answer *a);
 const char *eco_step_reason(struct eco_question *q, const struct eco_answer *a);
+/** "above" or "below": the side of a crossover that saves, by the curve, not by one model. */
+const char *eco_step_saving_side(bool saves_above);
 /** True when it fits on one card (eco_memory_room), or no card is known. */
 bool eco_step_fits(const struct eco_question *q, const struct eco_answer *a);
 /** The same for a number of bytes. */

@@ -103,6 +103,7 @@ static void fill_published(const struct eco_published_query *q,
     out->recommendation = eco_recommendation_name(a->recommendation);
     out->verdict = a->verdict;
     out->crossover_b = (struct eco_opt){a->crossover_b, a->have_crossover};
+    out->crossover_saves = a->have_crossover ? eco_step_saving_side(true) : NULL;
     out->arch_used = eco_arch_name(a->arch_used);
     out->modelled = a->modelled;
     out->weight_gb = a->weight_gb;

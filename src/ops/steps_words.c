@@ -124,6 +124,11 @@ static const char *mechanism(enum eco_precision p, bool saves)
     return "the bytes read per token decide";
 }
 
+const char *eco_step_saving_side(bool saves_above)
+{
+    return saves_above ? "above" : "below";
+}
+
 const char *eco_step_reason(struct eco_question *q, const struct eco_answer *a)
 {
     const struct eco_predict_answer *c = &a->change;

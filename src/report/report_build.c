@@ -306,6 +306,7 @@ static void put_prediction(struct eco_json_writer *w, const struct eco_run *run,
     range(w, "energy_ci95_mj", p->j_per_token_lo95 * 1000, p->j_per_token_hi95 * 1000);
     milli(w, "fp16_energy_per_token_mj", p->base_j_per_token);
     num(w, "crossover_b", p->crossover_b);
+    text(w, "crossover_saves", p->crossover_saves);
     num(w, "p_saves_frac", p->p_saves_frac);
     count(w, "rows", p->n_rows);
     count(w, "sessions", p->n_sessions);

@@ -279,8 +279,11 @@ static void put_prediction_row(struct reader *r)
                          or_words(text_at(r, "/prediction/confidence"), "?")));
     double crossover = num_at(r, "/prediction/crossover_b");
     if (!isnan(crossover)) {
+        const char *side = text_at(r, "/prediction/crossover_saves"); /* older reports: none */
         eco_chart_label_size(crossover, median);
-        row(r, "crossover", eco_arena_printf(a, "saves above %s parameters", median));
+        row(r, "crossover",
+            side ? eco_arena_printf(a, "saves %s %s parameters", side, median)
+                 : eco_arena_printf(a, "the sign changes at %s parameters", median));
     }
 }
 

@@ -94,6 +94,13 @@ const parts = {
     check('memory: of what a run may fill', (await page.textContent(room)).startsWith(`${estimate.memory.total_gb} / ${estimate.memory.limit_gb} `), await page.textContent(room));
     check('crossover: on which side', (await page.textContent('.facts .value')).startsWith('below '), await page.textContent('.facts .value'));
     check('sliders: the model’s own size, its own context', (await page.textContent('.f-params_b output')) === '70.6B' && (await page.textContent('.f-ctx output')) === String(estimate.input.ctx));
+    // Next to the crossover a model's own change may have the other sign: the side is the curve's, whose ends tell it.
+    for (const [model, gpu] of [['Qwen2.5-3B', 'l4'], ['Qwen2.5-3B-Instruct', 'l4'], ['Mistral-7B-v0.1', 'h100-sxm']]) {
+      const [small, large] = [0.5, 100].map((params_b) => ask('estimate', { params_b, gpu, precision: 'NF4' }).delta_pct);
+      check(`crossover: costs at first, on ${gpu}`, small > 0 && large < 0, `${small} and ${large}`);
+      await visit(page, `?tab=model&model=${model}&gpu=${gpu}&precision=NF4`);
+      check(`crossover of ${model}: on which side`, (await page.textContent('.facts .value')) === `above ${ask('estimate', { model, gpu, precision: 'NF4' }).crossover_b}B`, await page.textContent('.facts .value'));
+    }
     await visit(page, '?tab=cost&region=Norway');
     const bill = ask('cost', { model: 'Qwen2.5-7B', gpu: 'rtx4090', precision: 'NF4', region: 'Norway' }).bill;
     check('cost without a tariff: in kWh', bill.month.usd === null && (await page.textContent('.cost .figure')).startsWith(String(bill.month.kwh)) && (await page.locator('.cost .chart .point').count()) === 3, await page.textContent('.cost .figure'));

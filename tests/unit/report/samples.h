@@ -68,6 +68,7 @@ static inline void sample_fallback(struct sample *s, enum eco_precision precisio
     p->j_per_token_hi95 = 6.2;
     p->base_j_per_token = 5.567;
     p->crossover_b = 4.6;
+    p->crossover_saves = "above";
     p->p_saves_frac = 0.967;
     p->n_rows = 31;
     p->n_sessions = 9;

@@ -37,6 +37,7 @@ export interface Estimate {
   reason: string | null;
   crossover_b: number | null;
   crossover_ci: [number, number] | null;
+  crossover_saves: 'above' | 'below' | null;
   flip_batch: number | null;
   flip_batch_ci: [number, number] | null;
   p_saves: number | null;
@@ -146,11 +147,9 @@ function headline(e: Estimate): HTMLElement {
     e.reason ? h('p', { class: 'reason' }, e.reason) : null);
 }
 
-/** From which size on it saves, or up to which: FP8 run eagerly saves below its crossover. */
+/** From which size on it saves, or up to which, by the curve: a model's own change may differ from it near the crossover. */
 export function crossing(e: Estimate): string {
-  if (e.crossover_b === null) return t('none');
-  const above = (e.input.params_total_b ?? e.input.params_b) > e.crossover_b;
-  return t(above === e.delta_pct < 0 ? 'above' : 'below').replace('#', `${num(e.crossover_b)}B`);
+  return t(e.crossover_saves ?? 'none').replace('#', `${num(e.crossover_b)}B`);
 }
 
 // What decides is what a run may fill, a part of the card; without a card there is nothing to fit into.
