@@ -751,8 +751,9 @@ int eco_run_optimize(struct eco_ctx *ctx, const void *args, void *result, struct
         return rc;
     }
     eco_step_assume(&q, "optimize", a,
-                    (a->gpus.n ? 0 : ECO_ASSUMED_GPU) | ECO_ASSUMED_PROMPT | ECO_ASSUMED_GEN |
-                        ECO_ASSUMED_CTX | ECO_ASSUMED_REQUESTS | ECO_ASSUMED_TARIFF);
+                    (a->gpus.n ? 0 : ECO_ASSUMED_GPU) | ECO_ASSUMED_ENGINE | ECO_ASSUMED_PROMPT |
+                        ECO_ASSUMED_GEN | ECO_ASSUMED_CTX | ECO_ASSUMED_REQUESTS |
+                        ECO_ASSUMED_TARIFF);
     eco_step_circumstances(&q, &a->risk, &a->money);
     out->objective = a->objective;
     out->calibration = published ? "published" : "ecocompute";

@@ -29,6 +29,7 @@ struct eco_region;
     X(MODEL, "model") /* a size that stands for any: only ask does that */                         \
     X(GPU, "gpu")                                                                                  \
     X(PRECISION, "precision")                                                                      \
+    X(ENGINE, "engine")                                                                            \
     X(BATCH, "batch")                                                                              \
     X(PROMPT, "prompt_tokens")                                                                     \
     X(GEN, "gen_tokens")                                                                           \

@@ -322,6 +322,7 @@ void eco_step_circumstances(struct eco_question *q, const struct eco_args_risk *
     q->money = money;
     if (risk && risk->eager && q->engine == ECO_ENGINE_UNKNOWN) {
         q->engine = ECO_ENGINE_TRANSFORMERS; /* eager is PyTorch's word */
+        q->assumed &= ~(unsigned)ECO_ASSUMED_ENGINE;
     }
 }
 

@@ -112,6 +112,10 @@ static void assumed_one(struct eco_doc *d, const struct eco_view_opening *o, con
         eco_buf_printf(b, TX(d, assumed_card), in->gpu);
     } else if (strcmp(name, "precision") == 0 && in->precision) {
         eco_buf_printf(b, TX(d, assumed_precision), in->precision);
+    } else if (strcmp(name, "engine") == 0 && in->precision && !o->name_runs) {
+        eco_buf_printf(b, TX(d, assumed_engine), in->engine);
+    } else if (strcmp(name, "engine") == 0) { /* several precisions */
+        eco_buf_puts(b, TX(d, assumed_engines));
     } else if (strcmp(name, "batch") == 0) {
         eco_buf_printf(b, TX(d, assumed_batch), (long long)in->batch);
     } else if (strcmp(name, "prompt_tokens") == 0) {
@@ -133,37 +137,25 @@ static void assumed_one(struct eco_doc *d, const struct eco_view_opening *o, con
     }
 }
 
-/* "gen_tokens" -> ", --gen-tokens" */
-static void option_into(struct eco_buf *b, const char *name, const char *comma)
-{
-    eco_buf_printf(b, "%s--", b->len ? comma : "");
-    for (; *name; name++) {
-        eco_buf_putc(b, *name == '_' ? '-' : *name);
-    }
-}
-
 /* What nobody said and a default stands for: told, in either voice, so that no guess passes for
- * the user's own, with the options that set it. */
+ * the user's own. */
 static void assumed_line(struct eco_doc *d, const struct eco_view_opening *o)
 {
     const struct eco_res_input *in = o->input;
-    struct eco_buf b = ECO_BUF_INIT, options = ECO_BUF_INIT;
+    struct eco_buf b = ECO_BUF_INIT;
     for (size_t i = 0; in && i < in->assumed.n; i++) {
         struct eco_buf one = ECO_BUF_INIT;
         assumed_one(d, o, in->assumed.v[i], &one);
         if (one.len) {
             eco_buf_puts(&b, b.len ? TX(d, list_comma) : "");
             eco_buf_puts(&b, eco_buf_str(&one));
-            option_into(&options, in->assumed.v[i], TX(d, list_comma));
         }
         eco_buf_done(&one);
     }
     if (b.len) {
-        eco_doc_text(d, ECO_TONE_QUIET, TX(d, assumed_line), eco_buf_str(&b),
-                     eco_buf_str(&options));
+        eco_doc_text(d, ECO_TONE_QUIET, TX(d, assumed_line), eco_buf_str(&b));
     }
     eco_buf_done(&b);
-    eco_buf_done(&options);
 }
 
 static bool is_assumed(const struct eco_res_input *in, const char *name)

@@ -3,8 +3,9 @@
 
 Listens on 127.0.0.1, prints its port, streams completions of made-up words. A mode says how it
 misbehaves, from the first request for more than --probe tokens on (a few modes always); "model": the
-model that is asked for names the mode. --log FILE gets one JSON line for each request; --phases FILE
-tells a fake card what to draw.
+model that is asked for names the mode. --log FILE gets one JSON line for each request; --times FILE one for
+each stream that ended: when it was begun and when each token was sent; --phases FILE tells a fake card
+what to draw.
 """
 import argparse
 import json
@@ -156,6 +157,7 @@ class Handler(BaseHTTPRequestHandler):
         if chat:
             self.event(**base, choices=[{"index": 0, "delta": {"role": "assistant", "content": ""},
                                          "finish_reason": None}])
+        begun, sent = time.monotonic(), []
         time.sleep(args.ttft_s)
         for i, text in enumerate(self.words(mode, asked)):
             if i:
@@ -164,6 +166,10 @@ class Handler(BaseHTTPRequestHandler):
                 return
             say = {"delta": {"content": text}} if chat else {"text": text}
             self.event(**base, choices=[{"index": 0, "finish_reason": None, **say}])
+            sent.append(time.monotonic())
+        if args.times:  # before the end: who has seen that may read it
+            with lock, open(args.times, "a", encoding="utf-8") as f:
+                f.write(json.dumps({"model": request["model"], "begun": begun, "sent": sent}) + "\n")
         self.ending(mode, base, chat, asked)
 
     def breaks(self, mode):
@@ -216,6 +222,7 @@ def main():
     p.add_argument("--refusals", type=int, default=3)
     p.add_argument("--newline", default="\n", type=lambda s: s.replace("crlf", "\r\n"))
     p.add_argument("--log")
+    p.add_argument("--times")
     p.add_argument("--phases")
     p.add_argument("--phase", default="", help="MODEL=WORD,…")
     server = Server(p.parse_args())

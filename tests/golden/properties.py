@@ -218,7 +218,7 @@ def check_assumed(text, lang, lobster, result):
     """What nobody said is called assumed."""
     assumed = (result.get("input") or result).get("assumed") or []
     squeezed = re.sub(r"\s+", "", text)
-    told = {"en": "Assumed,becausenobodysaidit:", "zh": "没有说明，所以假定："}[lang]
+    told = {"en": "Assumed:", "zh": "假定："}[lang]
     if "gpu" in assumed and told not in squeezed:
         yield "the card is a guess, and not called one"
     if lobster and "gpu" in assumed and lang == "en" and re.search(r"\bYour [\w./-]+ on ", text):

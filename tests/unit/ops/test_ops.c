@@ -6,6 +6,7 @@
 #include "ops/params.h"
 #include "ops/records.h"
 #include "ops/result.h"
+#include "ops/steps.h"
 
 static void test_rows_are_complete(void **state)
 {
@@ -186,6 +187,92 @@ static void test_refusals_name_the_way_out(void **state)
     }
 }
 
+static bool is_among(const struct eco_strs *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(list->v[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is assumed when a question says `said` besides its model. */
+static void check_assumed(const char *said, const char *const *names, const bool *wanted, size_t n)
+{
+    static const char *const verbs[] = {"estimate", "cost"};
+    for (size_t v = 0; v < ECO_COUNT(verbs); v++) {
+        union {
+            struct eco_res_estimate estimate;
+            struct eco_res_cost cost;
+        } r;
+        struct session s;
+        char json[600];
+        snprintf(json, sizeof(json), "{\"N\": 7%s}", said);
+        begin(&s);
+        if (run(&s, verbs[v], json, &r)) {
+            fail_msg("%s %s: %s", verbs[v], json, s.err.message);
+        }
+        const struct eco_strs *got = v ? &r.cost.input.assumed : &r.estimate.input.assumed;
+        for (size_t i = 0; i < n; i++) {
+            if (is_among(got, names[i]) != wanted[i]) {
+                fail_msg("%s %s: '%s' is %sassumed", verbs[v], json, names[i],
+                         wanted[i] ? "not " : "");
+            }
+        }
+        eco_arena_done(&s.arena);
+    }
+}
+
+/* Each input that was given is not called assumed, each that was not is. */
+static void test_assumed(void **state)
+{
+    static const char *const names[] = {
+#define X(name, text) text,
+        ECO_ASSUMPTIONS(X)
+#undef X
+    };
+    /* a value of each, and what follows from it besides: MODEL is given above */
+    static const struct {
+        const char *name, *value, *also, *also2;
+    } given[] = {
+        {"gpu", "\"rtx4090\"", "", ""},
+        {"precision", "\"NF4\"", "", ""},
+        {"engine", "\"vllm\"", "", ""},
+        {"batch", "1", "", ""},
+        {"prompt_tokens", "512", "", ""},
+        {"gen_tokens", "256", "", ""},
+        {"ctx", "768", "", ""},
+        {"requests", "1000000", "", ""},
+        {"region", "\"France\"", "price", "carbon_intensity"},
+        {"price", "0.2", "", ""},
+        {"carbon_intensity", "300", "", ""},
+        {"pue", "1", "", ""},
+        {"eager", "true", "engine", ""},
+    };
+    bool wanted[ECO_COUNT(names)];
+    char all[500] = "";
+    (void)state;
+    assert_int_equal(ECO_COUNT(given), ECO_COUNT(names)); /* without model, with eager */
+    for (size_t g = 0; g <= ECO_COUNT(given); g++) {      /* the last: nothing is given */
+        char said[80] = "";
+        for (size_t i = 0; i < ECO_COUNT(names); i++) {
+            const char *name = names[i];
+            wanted[i] = strcmp(name, "model") != 0 &&
+                        (g == ECO_COUNT(given) ||
+                         (strcmp(name, given[g].name) != 0 && strcmp(name, given[g].also) != 0 &&
+                          strcmp(name, given[g].also2) != 0));
+        }
+        if (g < ECO_COUNT(given)) {
+            snprintf(said, sizeof(said), ", \"%s\": %s", given[g].name, given[g].value);
+            strncat(all, said, sizeof(all) - strlen(all) - 1);
+        }
+        check_assumed(said, names, wanted, ECO_COUNT(names));
+    }
+    memset(wanted, 0, sizeof(wanted));
+    check_assumed(all, names, wanted, ECO_COUNT(names));
+}
+
 /* No NaN and no infinity reach a result: every result is valid JSON with finite numbers. */
 static void test_results_are_json(void **state)
 {
@@ -240,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_estimate_is_consistent),
         cmocka_unit_test(test_baseline_changes_nothing),
         cmocka_unit_test(test_refusals_name_the_way_out),
+        cmocka_unit_test(test_assumed),
         cmocka_unit_test(test_results_are_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
