@@ -59,7 +59,7 @@ static const char *drawn_side(const struct eco_res_estimate *r)
 static void check_answer(const struct eco_res_estimate *r, struct seen *s)
 {
     assert_int_equal(r->crossover_b.have, r->crossover_saves != NULL);
-    if (!r->crossover_b.have) {
+    if (!r->crossover_saves) {
         return;
     }
     const char *side = drawn_side(r);
