@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fake"))
 from fake_server import FakeServer  # noqa: E402
 KEY = "sk-secret-0123456789"
+WITHIN = 0.04  # of the server's own figures
 
 
 def fail(text):
@@ -45,7 +46,7 @@ def no_key(done, folder):
 
 def times_alone(args, folder):
     with FakeServer("--models", "a,b", "--token-s", "0.01", "--ttft-s", "0.05", "--speed",
-                    "b=0.5") as server:
+                    "b=0.5", "--times", folder / "times") as server:
         done = measure(args, folder, "--url", server.url, "--served-model", "FP16=a,NF4=b",
                        "--batch", "4", "--gen-tokens", "32")
     if done.returncode or "measured times only" not in done.stdout:
@@ -55,18 +56,56 @@ def times_alone(args, folder):
         fail("joules, without a power source")
     trials = [json.loads(line) for line in (folder / "out/run.jsonl").read_text().splitlines()]
     trials = [t for t in trials if t["kind"] == "trial"]
-    if len(trials) != 4:
-        fail("%d trials" % len(trials))
-    for t in trials:
-        least = (0.01, 0.005)[t["arm"]]
-        # each of four streams needs at least this long for 32 tokens
-        most_per_s = 4 * 32 / (0.05 + 31 * least)
-        # a first token that a loaded machine sees late shortens what is seen of the others
-        stream_s = t["ttft_s"] + 31 * t["tpot_mean_s"]
-        if not (t["ttft_s"] >= 0.05 and t["tpot_mean_s"] > 0.5 * least and
-                stream_s >= 0.05 + 31 * least and
-                200 < t["tokens"] < 4 * 3 * 32 and t["tokens_per_s"] < 1.5 * most_per_s):
+    return trials, [json.loads(line) for line in (folder / "times").read_text().splitlines()]
+
+
+def by_the_server(streams):
+    """What a window of 12 streams, four at a time, was by the server's own record: tokens and
+    seconds from the moment that each of the first four had one to the end of the ninth, behind
+    which nobody is in line; a stream's mean time; the longest pause, as a share of the window."""
+    began = max(s["sent"][0] for s in streams[:4])
+    ended = sorted(s["sent"][-1] for s in streams)[8]
+    tokens = sum(began < t <= ended for s in streams for t in s["sent"])
+    stream_s = sum(s["sent"][-1] - s["begun"] for s in streams) / len(streams)
+    pause_s = max(b - a for s in streams for a, b in zip(s["sent"], s["sent"][1:]))
+    return tokens, ended - began, stream_s, pause_s / (ended - began)
+
+
+def against_the_server(trials, streams):
+    """The trials' figures by the server's, "" or what is wrong, and the longest pause. Means over
+    all trials within 4 %: what passes that fails when it is 10 % more or less."""
+    streams.sort(key=lambda s: s["begun"])
+    if len(trials) != 4 or len(streams) != 4 * 17:
+        fail("%d trials, %d streams" % (len(trials), len(streams)))
+    ratios, pauses = {"tokens": [], "tokens_per_s": [], "stream_s": []}, []
+    for i, t in enumerate(trials):
+        of = streams[i * 17 + 5:i * 17 + 17]  # behind a probe and four of the warm-up
+        if {s["model"] for s in of} != {"ab"[t["arm"]]} or any(len(s["sent"]) != 32 for s in of):
+            fail("not the streams of one window: %r" % of)
+        tokens, seconds, stream_s, pause = by_the_server(of)
+        if t["tokens"] > 12 * 32 - 4 or t["ttft_s"] < 0.05:  # whatever the load
             fail("a trial: %r" % t)
+        ratios["tokens"].append(t["tokens"] / tokens)
+        ratios["tokens_per_s"].append(t["tokens_per_s"] * seconds / tokens)
+        ratios["stream_s"].append((t["ttft_s"] + 31 * t["tpot_mean_s"]) / stream_s)
+        pauses.append(pause)
+    wrong = ["%s by the server's record: %s" % (name, " ".join("%.3f" % v for v in values))
+             for name, values in ratios.items() if not abs(sum(values) / 4 - 1) < WITHIN]
+    print("the server's record:", {k: round(sum(v) / 4, 3) for k, v in ratios.items()})
+    return "; ".join(wrong), max(pauses)
+
+
+def check_times(args, folder):
+    """Done again, at most twice, only where the server's own record has a pause that long."""
+    for _ in range(3):
+        (folder / "times").unlink(missing_ok=True)
+        wrong, pause = against_the_server(*times_alone(args, folder))
+        if not wrong:
+            return
+        print("%s; the longest pause was %g of a window" % (wrong, pause))
+        if pause < WITHIN:
+            break
+    fail(wrong)
 
 
 def what_goes_wrong(args, folder):
@@ -131,7 +170,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ecocompute-") as folder:
         folder = pathlib.Path(folder)
-        times_alone(args, folder)
+        check_times(args, folder)
         what_goes_wrong(args, folder)
         if args.long:
             with_a_card(args, folder)
