@@ -6,7 +6,9 @@
 #include "audit.h"
 #include "py_flow.h"
 
-struct eco_var;
+struct eco_vars;
+
+enum eco_vars_in { ECO_VARS_NONE, ECO_VARS_SHELL, ECO_VARS_DOCKER, ECO_VARS_YAML };
 
 struct eco_scan {
     struct eco_audit *a;
@@ -20,10 +22,10 @@ struct eco_scan {
     /* notebooks: the Python text is made of cells; this maps its lines back */
     const uint32_t *line_map; /* [rows], or NULL: as it is */
     uint32_t rows;
-    unsigned resolved;    /* shell variables looked up so far */
-    struct eco_var *vars; /* text_vars.c: what the file gives its variables */
-    size_t n_vars;
+    struct eco_vars *vars;    /* text_vars.c: what the file gives its variables */
+    enum eco_vars_in vars_in; /* how it does */
     bool vars_read;
+    unsigned searched;   /* names looked for in the whole text so far */
     bool trains, places; /* a Trainer is there; something else puts models on devices */
     bool loads_models;   /* a library that loads language models is named */
 };
@@ -74,9 +76,13 @@ const char *eco_scan_nightly(const char *text, size_t len, char *name, size_t ca
 /** A package that sets the speed, without a version. */
 bool eco_scan_loose_package(const char *text, size_t len, char *name, size_t cap);
 
-/** Text with what the file gives $NAME, ${NAME}, ${NAME:-value} put in; text_vars.c. */
+/** Text of the lines first..last with what the file gives $NAME, ${NAME}, ${NAME:-value} put in;
+ *  text_vars.c. */
 bool eco_vars_used(const char *text, size_t len);
-void eco_vars_expand(struct eco_scan *s, const char *text, size_t len, struct eco_buf *out);
+void eco_vars_expand(struct eco_scan *s, const char *text, size_t len, uint32_t first,
+                     uint32_t last, struct eco_buf *out);
+/** The text only assigns, and to names that are used: what that leads to is told at the use. */
+bool eco_vars_only_sets(struct eco_scan *s, const char *text, size_t len);
 
 int eco_scan_notebook(struct eco_scan *s, struct eco_err *err);
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define MAX_WORDS 256
-#define MAX_RESOLVED 16                /* shell variables that are looked up in a file */
 #define MAX_BESIDE 32                  /* lines around a key that are looked at */
 #define MAX_LOGICAL ((size_t)64 << 10) /* bytes of one joined command that are looked at */
 
@@ -185,41 +184,8 @@ static bool equals(const char *s, size_t len, const char *what)
     return strlen(what) == len && memcmp(s, what, len) == 0;
 }
 
-/* What NAME="value" of the same file gives for $NAME. Few are followed: work stays linear. */
-static void resolve(struct eco_scan *s, const char **v, size_t *len)
-{
-    const char *name = *v + 1, *at = s->text, *end = s->text + s->len;
-    size_t n = *len ? *len - 1 : 0;
-    if (*len < 2 || **v != '$' || s->resolved >= MAX_RESOLVED) {
-        return;
-    }
-    s->resolved++;
-    if (*name == '{') {
-        name++;
-        n -= n > 1 && name[n - 2] == '}' ? 2 : 1;
-    }
-    while (n && at < end) {
-        const char *nl = memchr(at, '\n', (size_t)(end - at));
-        const char *stop = nl ? nl : end, *p = at;
-        while (p < stop && strchr(" \t", *p)) {
-            p++;
-        }
-        p += stop - p > 7 && memcmp(p, "export ", 7) == 0 ? 7 : 0;
-        if ((size_t)(stop - p) > n + 1 && memcmp(p, name, n) == 0 && p[n] == '=') {
-            p += n + 1;
-            p += strchr("\"'", *p) ? 1 : 0;
-            *v = p;
-            for (*len = 0; p + *len < stop && !strchr("\"' \t\r;#", p[*len]);) {
-                (*len)++;
-            }
-            return;
-        }
-        at = stop + 1;
-    }
-}
-
 /* The model a server is started for: --model X, or the word behind "serve". */
-static bool served_model(struct eco_scan *s, const struct words *w, const char **id, size_t *len)
+static bool served_model(const struct words *w, const char **id, size_t *len)
 {
     bool found = option(w, "--model", id, len) || option(w, "--model-id", id, len);
     for (size_t i = 0; !found && i + 1 < w->n; i++) {
@@ -229,9 +195,6 @@ static bool served_model(struct eco_scan *s, const struct words *w, const char *
             found = true;
         }
     }
-    if (found) {
-        resolve(s, id, len);
-    }
     return found;
 }
 
@@ -239,7 +202,7 @@ static void small_model(struct eco_scan *s, const struct words *w, const struct 
 {
     const char *id;
     size_t len;
-    if (!served_model(s, w, &id, &len)) {
+    if (!served_model(w, &id, &len)) {
         return;
     }
     double b = eco_audit_model_size(id, len);
@@ -338,28 +301,43 @@ static void check_words(struct eco_scan *s, const char *text, size_t len,
     check_harness(s, &w, spot);
 }
 
-static void check_command(struct eco_scan *s, const char *text, size_t len,
+/* CMD ["vllm", "$X"]: run without a shell, which would put something in for $X. */
+static bool no_shell(const struct eco_scan *s, const char *text, size_t len)
+{
+    while (len && *text == ' ') {
+        text++;
+        len--;
+    }
+    return s->vars_in == ECO_VARS_DOCKER && len && *text == '[' && !found_in(text, len, "\"-c\"");
+}
+
+/* The command of the lines first..spot's last. */
+static void check_command(struct eco_scan *s, const char *text, size_t len, uint32_t first,
                           const struct eco_spot *spot)
 {
+    size_t before = s->a->n;
     len = len < MAX_LOGICAL ? len : MAX_LOGICAL;
-    if (!eco_vars_used(text, len)) {
+    if (!eco_vars_used(text, len) || no_shell(s, text, len)) {
         check_words(s, text, len, spot);
-        return;
+    } else {
+        struct eco_buf b = {.limit = MAX_LOGICAL};
+        eco_vars_expand(s, text, len, first, spot->end_line, &b);
+        if (eco_buf_ok(&b)) {
+            check_words(s, eco_buf_str(&b), b.len, spot);
+        } else { /* too long with the values put in: what is written is still looked at */
+            check_words(s, text, len, spot);
+        }
+        eco_buf_done(&b);
     }
-    struct eco_buf b = {.limit = MAX_LOGICAL};
-    eco_vars_expand(s, text, len, &b);
-    if (eco_buf_ok(&b)) {
-        check_words(s, eco_buf_str(&b), b.len, spot);
-    } else { /* too long with the values put in: what is written is still looked at */
-        check_words(s, text, len, spot);
+    if (s->a->n > before && s->vars_in == ECO_VARS_SHELL && eco_vars_only_sets(s, text, len)) {
+        s->a->n = before;
     }
-    eco_buf_done(&b);
 }
 
 void eco_scan_command(struct eco_scan *s, const char *text, size_t len, uint32_t line)
 {
     struct eco_spot spot = at_line(line, line);
-    check_command(s, text, without_comment(text, len), &spot);
+    check_command(s, text, without_comment(text, len), line, &spot);
 }
 
 /* Lines joined by a trailing backslash, with the place of the first that names what is wrong. */
@@ -405,7 +383,7 @@ static void finish(struct eco_scan *s, struct logical *g, size_t skip)
     const char *text = eco_buf_str(&g->text);
     if (eco_buf_ok(&g->text) && g->text.len > skip) {
         struct eco_spot spot = at_line(g->marked ? g->marked : g->first, g->last);
-        check_command(s, text + skip, g->text.len - skip, &spot);
+        check_command(s, text + skip, g->text.len - skip, g->first, &spot);
     }
     eco_buf_clear(&g->text);
 }
@@ -415,6 +393,7 @@ void eco_scan_shell(struct eco_scan *s)
     struct logical g = {.text = {.limit = MAX_LOGICAL}};
     struct line l = {0};
     size_t at = 0;
+    s->vars_in = ECO_VARS_SHELL;
     while (next_line(s, &at, &l)) {
         bool more = continues(&l);
         join(&g, &l, more);
@@ -463,6 +442,7 @@ void eco_scan_dockerfile(struct eco_scan *s)
     struct logical g = {.text = {.limit = MAX_LOGICAL}};
     struct line l = {0};
     size_t at = 0;
+    s->vars_in = ECO_VARS_DOCKER;
     while (next_line(s, &at, &l)) {
         if (l.len == 0 && g.text.len) {
             continue; /* comments and blank lines inside a continued instruction */
@@ -762,6 +742,7 @@ void eco_scan_yaml(struct eco_scan *s)
     struct line l = {0};
     size_t at = 0;
     y.list.limit = MAX_LOGICAL;
+    s->vars_in = ECO_VARS_YAML;
     while (next_line(s, &at, &l)) {
         bool more = continues(&l), was = y.folded, inside = yaml_folds(&l, &y);
         if (l.len == 3 && memcmp(l.s, "---", 3) == 0) { /* another document */

@@ -226,6 +226,8 @@ static void test_hostile(void **state)
         {"x.py", "from_pretrained\n", "lambda x: "},
         {"Dockerfile", "RUN pip install \\\n", "torch \\\n"},
         {"x.yml", "a:\n", "- --max-num-seqs\n"},
+        {"x.yml", "env:\n  B: 1\n", "- env:\n    A: $B\n  run: vllm $A\n"},
+        {"run.sh", "B=1\n", "if x; then A=$B$A; vllm $A; fi\n"},
         {"requirements.txt", "", "torch==1.dev"},
         {"x.ipynb", "{\"cells\":", "[from_pretrained"}};
     (void)state;
