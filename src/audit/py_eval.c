@@ -529,7 +529,8 @@ static bool same_value(const struct eco_py_val *a, const struct eco_py_val *b, b
     bool known = (na || a->what == ECO_PYV_STR || a->what == ECO_PYV_NONE) &&
                  (nb || b->what == ECO_PYV_STR || b->what == ECO_PYV_NONE);
     *equal = a->what == b->what &&
-             (a->what == ECO_PYV_NONE || (a->len == b->len && memcmp(a->s, b->s, a->len) == 0));
+             (a->what == ECO_PYV_NONE ||
+              (a->len == b->len && (a->len == 0 || memcmp(a->s, b->s, a->len) == 0)));
     return known;
 }
 

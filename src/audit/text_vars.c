@@ -243,7 +243,12 @@ static const char *value_of(struct eco_scan *s, const struct eco_vars *v, const 
     expand(v, x->value, x->value_len, x->at, x->at, &b);
     char *out = eco_buf_ok(&b) ? eco_arena_strdup(&s->scratch, eco_buf_str(&b), b.len) : NULL;
     char quote = 0;
-    for (size_t i = 0; out && i < b.len; i++) {
+    *len = 0;
+    if (!out) {
+        eco_buf_done(&b);
+        return NULL;
+    }
+    for (size_t i = 0; i < b.len; i++) {
         char c = out[i];
         if ((c == '"' || c == '\'') && (!quote || quote == c)) {
             quote = quote ? 0 : c;
@@ -251,8 +256,8 @@ static const char *value_of(struct eco_scan *s, const struct eco_vars *v, const 
         }
         bool runs = c == '`' || (c == '$' && i + 1 < b.len && out[i + 1] == '(');
         if ((runs && quote != '\'') || (i == 0 && c == '(' && !quote)) {
-            out = NULL;
-            break;
+            eco_buf_done(&b);
+            return NULL;
         }
         out[n++] = c;
     }
