@@ -292,9 +292,9 @@ static void fill_delta(struct filler *f, const struct row *r, struct series *mu,
         sd->at[i] = mu->at[i];
     }
     if (!base && f->want && s->predictor) {
-        struct eco_predict_kept once, *kept = r->arm < KEPT_ARMS ? &f->kept[r->arm] : &once;
+        struct eco_predict_kept *kept = &f->kept[r->arm < KEPT_ARMS ? r->arm : KEPT_ARMS];
 
-        once.have = false;
+        kept->have = kept->have && r->arm < KEPT_ARMS;
         /* On an error the series stays unknown. */
         (void)eco_predict_contexts_kept(s->predictor, &q, kept, context, (int)f->k.n, mu->at,
                                         sd->at, NULL);
@@ -561,10 +561,17 @@ static void fill_card_batch(struct filler *f, size_t card, size_t batch)
     }
 }
 
+static void forget_arms(struct eco_predict_kept kept[KEPT_ARMS + 1])
+{
+    for (size_t i = 0; i <= KEPT_ARMS; i++) {
+        kept[i].have = false;
+    }
+}
+
 int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optimize_columns *c,
                       size_t *n_filled, struct eco_err *err)
 {
-    struct eco_predict_kept kept[KEPT_ARMS];
+    struct eco_predict_kept kept[KEPT_ARMS + 1]; /* the last is nobody's for long */
     struct filler f = {.s = s, .c = c, .physics = s->physics, .kept = kept};
     int rc = check_setup(s, err);
 
@@ -577,9 +584,7 @@ int eco_optimize_fill(const struct eco_optimize_setup *s, const struct eco_optim
              c->value[ECO_OPTIMIZE_THROUGHPUT];
     f.k = choose_knots(s->contexts, s->n_contexts, s->gen_tokens ? s->gen_tokens : GEN_DEFAULT);
     for (size_t card = 0; card < s->n_cards; card++) {
-        for (size_t i = 0; i < KEPT_ARMS; i++) {
-            kept[i].have = false;
-        }
+        forget_arms(kept);
         for (size_t batch = 0; batch < s->n_batches; batch++) {
             fill_card_batch(&f, card, batch);
         }

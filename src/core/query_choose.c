@@ -46,10 +46,12 @@ static void weigh_bare(struct query *q, struct query_card_at *c)
 /* "16 ampere max, a T4": a current, where a card is named besides. */
 static bool amperes(const struct query *q, size_t i)
 {
-    bool current = i > 0 && eco_query_token_is(q, q->item[i].first, "ampere") &&
-                   q->item[i - 1].kind == ITEM_NUM && q->item[i - 1].scale == 0;
-    bool card = false;
+    bool current, card = false;
 
+    if (i == 0 || i >= q->n_items)
+        return false;
+    current = eco_query_token_is(q, q->item[i].first, "ampere") &&
+              q->item[i - 1].kind == ITEM_NUM && q->item[i - 1].scale == 0;
     for (size_t k = 0; k < q->n_cards; k++)
         card |= q->card[k].card.name[0] != '\0' && q->card[k].card.arch != ECO_ARCH_AMPERE;
     return current && card;

@@ -159,11 +159,11 @@ int eco_engine_pool_new(int threads, bool pin, struct eco_pool **out, struct eco
             return eco_err_set(err, ECO_E_NO_MEMORY, "threads", "cannot start thread %d", i + 1);
         }
         p->threads++;
-        if (p->bound) {
+        if (cpus > 0) {
             bind_to(p->workers[i].id, cpu[i % cpus]);
         }
     }
-    if (p->bound) {
+    if (cpus > 0) {
         bind_to(pthread_self(), cpu[0]);
     }
     *out = p;

@@ -152,8 +152,12 @@ static bool ends_white(const struct stage *s, size_t count, const char *text, si
 size_t eco_tok_word_end_split(enum eco_tok_words words, const char *text, size_t at, size_t len)
 {
     bool is_llm = words == ECO_TOK_WORDS_DEEPSEEK_LLM;
-    const struct stage *s = is_llm ? llm : coder;
-    size_t count = is_llm ? sizeof(llm) / sizeof(llm[0]) : sizeof(coder) / sizeof(coder[0]);
+    static const struct {
+        const struct stage *stage;
+        size_t n;
+    } sets[] = {{coder, sizeof(coder) / sizeof(coder[0])}, {llm, sizeof(llm) / sizeof(llm[0])}};
+    const struct stage *s = sets[is_llm].stage;
+    size_t count = sets[is_llm].n;
     struct letter a = letter_at(text, at, len), b = letter_at(text, at + a.n, len);
     for (at += a.n; at < len; at += a.n) {
         struct letter c = letter_at(text, at + b.n, len);
