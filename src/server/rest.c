@@ -156,11 +156,10 @@ static void tell_error(struct eco_server_worker *w, const struct eco_http_reques
     size_t len;
     bool zh = false;
     eco_target_split(q->target, &query, &len);
-    for (const char *end = query + len; query && query < end;) {
-        const char *amp = memchr(query, '&', (size_t)(end - query));
-        size_t n = (size_t)((amp ? amp : end) - query);
-        zh |= n == strlen("lang=zh") && memcmp(query, "lang=zh", n) == 0;
-        query += n + 1;
+    for (size_t at = 0, n; query && at < len; at += n + 1) {
+        const char *amp = memchr(query + at, '&', len - at);
+        n = amp ? (size_t)(amp - query) - at : len - at;
+        zh |= n == strlen("lang=zh") && memcmp(query + at, "lang=zh", n) == 0;
     }
     const struct eco_json *lang = have_body ? eco_json_get(w->doc.root, "lang") : NULL;
     zh |= lang && lang->type == ECO_JSON_STRING && strcmp(lang->str, "zh") == 0;
