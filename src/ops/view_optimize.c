@@ -123,17 +123,19 @@ static void known(struct eco_doc *d, const char *label, const struct eco_res_con
     eco_buf_done(&b);
 }
 
-static void all_known(struct eco_doc *d, const struct eco_res_optimize *r)
+/* The recommended one, or the nearest where none keeps the budgets, then the alternatives. */
+static void each_shown(struct eco_doc *d, const struct eco_res_optimize *r,
+                       void (*show)(struct eco_doc *, const char *, const struct eco_res_config *))
 {
     if (r->recommended) {
-        known(d, d->ascii ? "*" : "★", r->recommended);
+        show(d, d->ascii ? "*" : "★", r->recommended);
     } else if (r->closest_infeasible) {
-        known(d, TX(d, nearest), r->closest_infeasible);
+        show(d, TX(d, nearest), r->closest_infeasible);
     }
     for (size_t i = 0; i < r->alternatives.n; i++) {
         char label[24];
         snprintf(label, sizeof(label), "%zu", i + 1);
-        known(d, label, (const struct eco_res_config *)r->alternatives.items + i);
+        show(d, label, (const struct eco_res_config *)r->alternatives.items + i);
     }
 }
 
@@ -141,23 +143,14 @@ static void table(struct eco_doc *d, const struct eco_res_optimize *r)
 {
     eco_doc_heading(d, r->recommended ? TX(d, h_alternatives) : TX(d, h_nearest));
     eco_doc_table(d, TX(d, t_config));
-    if (r->recommended) {
-        config_row(d, d->ascii ? "*" : "★", r->recommended);
-    } else if (r->closest_infeasible) {
-        config_row(d, TX(d, nearest), r->closest_infeasible);
-    }
-    for (size_t i = 0; i < r->alternatives.n; i++) {
-        char label[24];
-        snprintf(label, sizeof(label), "%zu", i + 1);
-        config_row(d, label, (const struct eco_res_config *)r->alternatives.items + i);
-    }
+    each_shown(d, r, config_row);
     eco_doc_table_end(d);
     for (size_t i = 0; i < r->misses.n; i++) {
         const struct eco_res_miss *m = (const struct eco_res_miss *)r->misses.items + i;
         eco_doc_item(d, TX(d, miss_line), m->budget, eco_doc_num(d, m->limit, 4),
                      eco_doc_num(d, m->best, 4), eco_doc_num(d, m->excess_pct, 3));
     }
-    all_known(d, r);
+    each_shown(d, r, known);
 }
 
 static void bars(struct eco_doc *d, const struct eco_res_optimize *r)

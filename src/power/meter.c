@@ -105,7 +105,7 @@ int eco_meter_new(struct eco_power_source *const *sources, size_t n,
     pthread_condattr_destroy(&by_clock);
     for (size_t i = 0; i < n; i++) {
         m->sources[i] = sources[i];
-        m->tick_s[i] = (double)NAN;
+        m->tick_s[i] = m->last_w[i] = (double)NAN;
         pthread_mutex_init(&m->io[i], NULL);
     }
     eco_meter_retime(m);
@@ -143,8 +143,13 @@ static int64_t deadline_ns(const struct eco_meter *m, int64_t k)
 
 static void keep(struct eco_meter *m, const struct eco_meter_sample *s)
 {
+    enum eco_power_field f = eco_meter_best_field(m->sources[s->source]);
     m->ring[(size_t)m->written % m->cap] = *s;
     m->written++;
+    f = s->status[f] == ECO_POWER_OK ? f : ECO_POWER_DEFAULT;
+    if (s->status[f] == ECO_POWER_OK) {
+        m->last_w[s->source] = s->power_w[f];
+    }
     for (size_t i = 0; i < ECO_METER_MAX_OPEN; i++) {
         if (m->window[i].used) {
             eco_meter_window_feed(m, &m->window[i], s);
@@ -308,30 +313,17 @@ static bool next_tick(struct eco_meter *m, size_t i, double was_j, struct tick *
     return false;
 }
 
-/* The last good sample of a source, however old. NaN: there is none. */
-static double last_w(struct eco_meter *m, size_t source)
-{
-    double w = (double)NAN;
-    pthread_mutex_lock(&m->lock);
-    for (int64_t k = m->written - 1; k >= 0 && k > m->written - 1 - (int64_t)m->cap; k--) {
-        const struct eco_meter_sample *s = &m->ring[(size_t)k % m->cap];
-        enum eco_power_field f = eco_meter_best_field(m->sources[source]);
-        f = s->status[f] == ECO_POWER_OK ? f : ECO_POWER_DEFAULT;
-        if (s->source == source && s->status[f] == ECO_POWER_OK) {
-            w = s->power_w[f];
-            break;
-        }
-    }
-    pthread_mutex_unlock(&m->lock);
-    return w;
-}
-
 /* After the machine stood still there is nothing recent: just then an edge must not look sharp. */
 static double recent_w(struct eco_meter *m, size_t i)
 {
     struct eco_meter_idle idle;
     eco_meter_recent(m, i, 2.5 / m->o.rate_hz, &idle);
-    return isnan(idle.mean_w) ? last_w(m, i) : idle.mean_w;
+    if (isnan(idle.mean_w)) {
+        pthread_mutex_lock(&m->lock);
+        idle.mean_w = m->last_w[i];
+        pthread_mutex_unlock(&m->lock);
+    }
+    return idle.mean_w;
 }
 
 /* An edge that does not wait: off by at most one tick's energy. */

@@ -40,6 +40,7 @@ struct eco_meter {
     int64_t start_ns, period_ns;
     double averaging_s; /* longest of the sources' best fields: what end waits for */
     double tick_s[ECO_METER_MAX_SOURCES]; /* of the counter, seen at the first edge; NAN */
+    double last_w[ECO_METER_MAX_SOURCES]; /* the last good sample, however old; NAN */
     pthread_t thread;
     bool running;
     atomic_bool stop;

@@ -234,7 +234,7 @@ static int score(struct builtin *b, const struct eco_ids *ids, int window,
     double nll = 0;
     int rc = 0;
     *out = (struct eco_workload_quality){.seq_len = window};
-    for (size_t at = 0; rc == 0 && ids->n - at >= 2; at += (size_t)window) {
+    for (size_t at = 0; rc == 0 && at + 2 <= ids->n; at += (size_t)window) {
         size_t left = ids->n - at, n = left < (size_t)window ? left : (size_t)window;
         int64_t counted = 0;
         double ppl = 0;
@@ -248,9 +248,6 @@ static int score(struct builtin *b, const struct eco_ids *ids, int window,
         out->windows++;
         if (b->hooks.tick) {
             b->hooks.tick(b->hooks.ctx);
-        }
-        if (left <= (size_t)window) {
-            break;
         }
     }
     out->mean_nll = nll / (double)out->tokens;

@@ -280,9 +280,7 @@ static void test_long_line(void **state)
     struct eco_err err = {0};
     struct eco_audit a;
     (void)state;
-    if (!eco_audit_available()) {
-        skip();
-    }
+    need();
     eco_buf_puts(&b, "import peft\nx = [");
     for (int i = 0; i < 50000; i++) {
         eco_buf_puts(&b, call);

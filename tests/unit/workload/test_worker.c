@@ -84,7 +84,8 @@ static void test_a_worker_that_behaves(void **state)
     assert_near(r.ttft_s, 0.004, 1e-12);
     assert_near(r.tpot_mean_s, 0.004, 1e-12);
     assert_near(r.tpot_p99_s, 0.004, 1e-12);
-    assert_true(r.seconds >= 0.32 && r.seconds <= took_s); /* 80 tokens of 4 ms */
+    /* 80 sleeps of 5 ms, which load only lengthens; the upper bound is this run's own clock */
+    assert_true(r.seconds >= 0.32 && r.seconds <= took_s);
     assert_true(ticks >= 2);
     assert_int_equal(w->class->perplexity(w, "text", 512, &q, &err), 0);
     assert_near(q.mean_nll, 2.03, 1e-12);
