@@ -1,6 +1,8 @@
 /* SQLite: one file, write-ahead log, every commit synced. */
 #include "sql.h"
 
+#include "base/clock.h"
+
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,17 +98,12 @@ static bool take(sqlite3_stmt *statement, struct eco_arena *arena, struct store_
     return row != NULL;
 }
 
-static int run(struct store_sql *db, const char *sql, const struct store_value *args, size_t n,
-               struct eco_arena *arena, struct store_rows *rows, struct eco_err *err)
+/* One attempt: SQLite's code, or SQLITE_NOMEM when the rows found no room. */
+static int attempt(struct sqlite *s, const char *sql, const struct store_value *args, size_t n,
+                   struct eco_arena *arena, struct store_rows *rows)
 {
-    struct sqlite *s = (struct sqlite *)db;
     sqlite3_stmt *statement = NULL;
     bool memory = true;
-    if (still_there(s, err) != 0)
-        return ECO_E_IO;
-    if (s->damage[0] && strcmp(sql, "ROLLBACK") != 0)
-        return eco_err_set(err, ECO_E_CONTENT, "store", "the store '%.120s' is damaged: %.100s",
-                           s->path, s->damage);
     int code = sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL);
     for (size_t i = 0; code == SQLITE_OK && i < n; i++)
         code = bind(statement, (int)i + 1, &args[i]);
@@ -116,13 +113,29 @@ static int run(struct store_sql *db, const char *sql, const struct store_value *
                 memory = take(statement, arena, rows);
         }
     }
-    int rc = 0;
-    if (!memory)
-        rc = eco_err_set(err, ECO_E_NO_MEMORY, "store", "out of memory");
-    else if (code != SQLITE_DONE && code != SQLITE_OK)
-        rc = failed(s, code, err);
     sqlite3_finalize(statement);
-    return rc;
+    return memory ? code : SQLITE_NOMEM;
+}
+
+/* SQLite says "busy" at once, without its own wait, where waiting could be a deadlock: two that
+   open a new file and both change it to write-ahead logging. Outside of a transaction nothing is
+   held, so the wait can go on here, for as long as the message says. */
+static int run(struct store_sql *db, const char *sql, const struct store_value *args, size_t n,
+               struct eco_arena *arena, struct store_rows *rows, struct eco_err *err)
+{
+    struct sqlite *s = (struct sqlite *)db;
+    const int64_t deadline_ns = eco_clock_mono_ns() + (int64_t)s->busy_ms * 1000000;
+    int code;
+    if (still_there(s, err) != 0)
+        return ECO_E_IO;
+    if (s->damage[0] && strcmp(sql, "ROLLBACK") != 0)
+        return eco_err_set(err, ECO_E_CONTENT, "store", "the store '%.120s' is damaged: %.100s",
+                           s->path, s->damage);
+    while ((code = attempt(s, sql, args, n, arena, rows)) == SQLITE_BUSY &&
+           sqlite3_get_autocommit(s->db) && (!rows || rows->count == 0) &&
+           eco_clock_mono_ns() < deadline_ns)
+        sqlite3_sleep(1);
+    return code == SQLITE_DONE || code == SQLITE_OK ? 0 : failed(s, code, err);
 }
 
 static int check(struct store_sql *db, bool quick, struct eco_err *err)

@@ -24,9 +24,11 @@
 #define WRITERS 6
 #define EACH 15
 #define KILLS 8
+#define ROUNDS 60
 
 static char dir[64], url[256];
 static int stores;
+static pid_t parent;
 static struct eco_arena arena;
 static int64_t clock_ms = 1700000000000;
 
@@ -64,13 +66,23 @@ static struct eco_store_options options(void)
     return o;
 }
 
+/* A forked writer ends here: failing as a test does, it would go on with the tests after it. */
+static void must(int rc, const struct eco_err *err)
+{
+    if (rc == 0)
+        return;
+    if (getpid() == parent)
+        fail_msg("%s", err->message);
+    fprintf(stderr, "a writer: %s\n", err->message);
+    _exit(1);
+}
+
 static struct eco_store *open_store(void)
 {
     struct eco_store_options o = options();
     struct eco_store *s = NULL;
     struct eco_err err = {0};
-    if (eco_store_open(&o, &s, &err) != 0)
-        fail_msg("%s", err.message);
+    must(eco_store_open(&o, &s, &err), &err);
     return s;
 }
 
@@ -99,8 +111,7 @@ static struct eco_store_receipt submit(struct eco_store *s, const char *text)
 {
     struct eco_store_receipt r;
     struct eco_err err = {0};
-    if (eco_store_submit(s, text, strlen(text), true, &r, &err) != 0)
-        fail_msg("%s", err.message);
+    must(eco_store_submit(s, text, strlen(text), true, &r, &err), &err);
     return r;
 }
 
@@ -505,6 +516,38 @@ static void test_concurrent_writers_lose_nothing(void **state)
     eco_store_close(s);
 }
 
+/* SQLite does not wait for the one that changes a new file to write-ahead logging. */
+static void test_many_open_a_new_store_at_once(void **state)
+{
+    (void)state;
+    for (int round = 0; round < (on_sqlite() ? ROUNDS : 1); round++) {
+        int start[2];
+        pid_t child[WRITERS];
+        fresh();
+        assert_int_equal(pipe(start), 0);
+        for (int i = 0; i < WRITERS; i++) {
+            child[i] = fork();
+            assert_true(child[i] >= 0);
+            if (child[i] == 0) {
+                char end;
+                close(start[1]);
+                (void)!read(start[0], &end, 1); /* all go when the last writing end is closed */
+                eco_store_close(open_store());
+                _exit(0);
+            }
+        }
+        close(start[0]);
+        close(start[1]);
+        int failed = 0;
+        for (int i = 0; i < WRITERS; i++) {
+            int status;
+            assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+            failed += status != 0;
+        }
+        assert_int_equal(failed, 0);
+    }
+}
+
 /* Writes the id of each acknowledged report to `fd` until it is killed. */
 static void acknowledge(int fd, int serial)
 {
@@ -687,6 +730,7 @@ int main(void)
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_export),
         cmocka_unit_test(test_concurrent_writers_lose_nothing),
+        cmocka_unit_test(test_many_open_a_new_store_at_once),
         cmocka_unit_test(test_kill_loses_no_acknowledged_report),
         cmocka_unit_test(test_a_damaged_file_is_named),
         cmocka_unit_test(test_a_changed_text_is_named),
@@ -697,6 +741,7 @@ int main(void)
         perror(dir);
         return 1;
     }
+    parent = getpid();
     eco_arena_init(&arena, (size_t)1 << 30);
     int rc = cmocka_run_group_tests(tests, NULL, remove_folder);
     eco_arena_done(&arena);
