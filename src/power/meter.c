@@ -191,6 +191,13 @@ static void account(struct eco_meter *m, int64_t due_ns)
     pthread_mutex_unlock(&m->lock);
 }
 
+/* Deadlines missed until t_ns, those included that a sampler has yet to wake up for. */
+static int64_t missed_by(const struct eco_meter *m, int64_t t_ns)
+{
+    int64_t behind_ns = t_ns - deadline_ns(m, m->deadlines);
+    return m->missed + (m->start_ns && behind_ns > 0 ? behind_ns / m->period_ns : 0);
+}
+
 static int64_t next_due_ns(struct eco_meter *m)
 {
     if (m->start_ns == 0) {
@@ -462,6 +469,7 @@ static int begin(struct eco_meter *m, bool fast, int *id, struct eco_err *err)
         w->source[i].begin = edge[i];
     }
     eco_meter_window_open(m, w, from_ns);
+    w->missed = missed_by(m, from_ns);
     w->used = true;
     pthread_mutex_unlock(&m->lock);
     *id = slot;
@@ -509,7 +517,7 @@ int eco_meter_end(struct eco_meter *m, int id, struct eco_meter_energy *out, str
     pthread_mutex_lock(&m->lock);
     w->to_ns = now_ns(m);
     w->late = m->late - w->late;
-    w->missed = m->missed - w->missed;
+    w->missed = missed_by(m, w->to_ns) - w->missed;
     eco_meter_window_close(m, w);
     pthread_mutex_unlock(&m->lock);
     for (size_t i = 0; i < m->n; i++) {

@@ -154,6 +154,18 @@ static void test_missed_deadlines(void **state)
     /* the gap is left out: mean power is still right, and its energy is in the uncertainty */
     assert_near(e.mean_w, 200, 1e-6);
     assert_true(e.gap_j >= 200);
+    /* held up at the very end: the window that ends says it, the next one does not */
+    assert_int_equal(eco_meter_begin(m, &id, NULL), 0);
+    for (int i = 0; i < 100; i++)
+        eco_meter_step(m);
+    w.now_ns += 1000000000;
+    assert_int_equal(eco_meter_end(m, id, &e, NULL), 0);
+    assert_int_equal(e.missed, 9);
+    assert_int_equal(eco_meter_begin(m, &id, NULL), 0);
+    for (int i = 0; i < 100; i++)
+        eco_meter_step(m);
+    assert_int_equal(eco_meter_end(m, id, &e, NULL), 0);
+    assert_int_equal(e.missed, 0);
     eco_meter_free(m);
 }
 

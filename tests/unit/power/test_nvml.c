@@ -14,8 +14,11 @@
 
 #define WINDOW_S 1.0 /* with min_window_s lowered: these are tests of rules, not of accuracy */
 #define LIBRARY ECO_FAKE_DIR "/libnvidia-ml.so.1"
+#define TRIES 8
+#define HELD_S 0.06 /* three periods: a gap */
 
 static struct eco_power_set *set;
+static const char *opened; /* the script of `set`, whose times count from its opening */
 
 static void nap(double s)
 {
@@ -39,6 +42,7 @@ static struct eco_power_set *open_with(const char *script, const char *visible)
     setenv("ECO_FAKE_NVML", path, 1);
     assert_int_equal(eco_power_open(&o, &set, NULL), 0);
     unlink(path);
+    opened = script;
     return set;
 }
 
@@ -58,8 +62,7 @@ static struct eco_power_source *card(size_t i)
     return s;
 }
 
-/* One window of card 0 at 50 Hz. */
-static struct eco_meter_energy measure(double window_s, double min_s)
+static struct eco_meter_energy window_of_card(double window_s, double min_s)
 {
     struct eco_power_source *s = card(0);
     struct eco_meter_options o = {
@@ -73,6 +76,20 @@ static struct eco_meter_energy measure(double window_s, double min_s)
     nap(window_s);
     assert_int_equal(eco_meter_end(m, id, &e, NULL), 0);
     eco_meter_free(m);
+    return e;
+}
+
+/* One window of card 0 at 50 Hz. Where the machine stood still the meter says so and gives no
+   integral, which is right, but not what is asked here: again, from the script's beginning. */
+static struct eco_meter_energy measure(double window_s, double min_s)
+{
+    struct eco_meter_energy e = window_of_card(window_s, min_s);
+    for (int i = 1; (e.missed > 0 || e.window_s > window_s + HELD_S) && i < TRIES; i++) {
+        fprintf(stderr, "# the sampler was held up (%lld deadlines): again\n", (long long)e.missed);
+        close_set(NULL);
+        open_with(opened, NULL);
+        e = window_of_card(window_s, min_s);
+    }
     return e;
 }
 
