@@ -176,26 +176,29 @@ static void sample_all(struct eco_meter *m)
     }
 }
 
+/* Whole periods by which the sampler is behind its next deadline at t_ns. */
+static int64_t overdue(const struct eco_meter *m, int64_t t_ns)
+{
+    int64_t behind_ns = t_ns - deadline_ns(m, m->deadlines);
+    return behind_ns > 0 ? behind_ns / m->period_ns : 0;
+}
+
 /* Counts a deadline that was met late and those that passed altogether. */
 static void account(struct eco_meter *m, int64_t due_ns)
 {
-    int64_t behind_ns = now_ns(m) - due_ns;
+    int64_t at_ns = now_ns(m);
     pthread_mutex_lock(&m->lock);
-    m->late += behind_ns > m->period_ns / 4;
-    m->deadlines++;
-    if (behind_ns >= m->period_ns) {
-        int64_t passed = behind_ns / m->period_ns;
-        m->missed += passed;
-        m->deadlines += passed;
-    }
+    int64_t passed = overdue(m, at_ns);
+    m->late += at_ns - due_ns > m->period_ns / 4;
+    m->missed += passed;
+    m->deadlines += 1 + passed;
     pthread_mutex_unlock(&m->lock);
 }
 
-/* Deadlines missed until t_ns, those included that a sampler has yet to wake up for. */
+/* Deadlines missed until t_ns, those included that the sampler has yet to wake up for. */
 static int64_t missed_by(const struct eco_meter *m, int64_t t_ns)
 {
-    int64_t behind_ns = t_ns - deadline_ns(m, m->deadlines);
-    return m->missed + (m->start_ns && behind_ns > 0 ? behind_ns / m->period_ns : 0);
+    return m->missed + (m->running || m->o.manual ? overdue(m, t_ns) : 0);
 }
 
 static int64_t next_due_ns(struct eco_meter *m)
@@ -469,6 +472,7 @@ static int begin(struct eco_meter *m, bool fast, int *id, struct eco_err *err)
         w->source[i].begin = edge[i];
     }
     eco_meter_window_open(m, w, from_ns);
+    w->late = m->late;
     w->missed = missed_by(m, from_ns);
     w->used = true;
     pthread_mutex_unlock(&m->lock);

@@ -67,7 +67,6 @@ void eco_meter_window_open(struct eco_meter *m, struct meter_window *w, int64_t 
     bool profile = has_profile(m);
     w->from_ns = from_ns;
     w->to_ns = ECO_INTEGRAL_OPEN;
-    w->late = m->late;
     for (size_t i = 0; i < m->n; i++) {
         struct meter_source_window *sw = &w->source[i];
         for (int f = 0; f < ECO_POWER_FIELDS; f++) {

@@ -43,6 +43,14 @@ static bool on_sqlite(void)
     return getenv("ECO_STORE_URL") == NULL;
 }
 
+static void sqlite_only(void)
+{
+    if (on_sqlite())
+        return;
+    print_message("about SQLite's one file: skipped on a server\n");
+    skip();
+}
+
 /* A store of its own for each test. */
 static void fresh(void)
 {
@@ -524,8 +532,7 @@ static void test_opening_waits_for_a_writer(void **state)
     (void)state;
     int began[2];
     char ready;
-    if (!on_sqlite())
-        return; /* one file's lock; the server has its own */
+    sqlite_only();
     fresh();
     assert_int_equal(pipe(began), 0);
     pid_t child = fork();
@@ -616,9 +623,7 @@ static void overwrite(const char *path, long at, const char *with, size_t len)
 static void test_a_damaged_file_is_named(void **state)
 {
     (void)state;
-    if (!on_sqlite()) {
-        skip();
-    }
+    sqlite_only();
     fresh();
     struct eco_store *s = open_store();
     struct eco_store_options o = options();
