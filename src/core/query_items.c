@@ -110,6 +110,10 @@ static size_t scale_at(const struct query *q, size_t i, char *scale)
     const struct query_word *w;
     bool glued, letter;
 
+    if (eco_query_token_is(q, i, "个") && eco_query_token_is(q, i + 1, "b")) {
+        *scale = 'b'; /* "70个B" */
+        return 2;
+    }
     if (at >= q->n_tokens || q->token[at].kind != QUERY_WORD)
         return 0;
     w = eco_query_longest(q, at, &n);

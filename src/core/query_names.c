@@ -102,6 +102,15 @@ static size_t ending_at(const struct query *q, size_t i, bool brand_only)
     return n;
 }
 
+/* "7B, A 100, NF4": nothing beside it that the letter or the number could belong to. */
+static bool fenced(const struct query *q, size_t i, const struct query_word *behind)
+{
+    bool before = i == 0 || eco_query_token_is(q, i - 1, ",") || eco_query_token_is(q, i - 1, ";");
+    return before &&
+           (i + 2 == q->n_tokens || eco_query_token_is(q, i + 2, ",") ||
+            eco_query_token_is(q, i + 2, ";") || (behind != NULL && behind->sense == SENSE_PREC));
+}
+
 /* "on A 100": a capital that no sentence begins with, and no unit behind the number. */
 static bool apart(const struct query *q, size_t i)
 {
@@ -111,9 +120,10 @@ static bool apart(const struct query *q, size_t i)
     const struct query_word *w = i + 2 < q->n_tokens ? eco_query_longest(q, i + 2, &n) : NULL;
     bool known = false;
 
-    if (q->token[i].len != 1 || strchr(heads, q->text[q->token[i].at]) == NULL || i == 0 ||
-        q->token[i - 1].kind == QUERY_MARK || !is_kind(q, i + 1, QUERY_NUM) ||
-        eco_query_glued(q, i + 2))
+    if (q->token[i].len != 1 || strchr(heads, q->text[q->token[i].at]) == NULL ||
+        !is_kind(q, i + 1, QUERY_NUM))
+        return false;
+    if (i == 0 || q->token[i - 1].kind == QUERY_MARK ? !fenced(q, i, w) : eco_query_glued(q, i + 2))
         return false;
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
         known |= q->token[i + 1].value == numbers[k];
@@ -140,7 +150,7 @@ static size_t series_at(const struct query *q, size_t i, bool after_brand)
     if (!is_kind(q, at, QUERY_NUM) || !whole(q->token[at].value))
         return 0;
     v = q->token[at].value;
-    if (q->token[i].len == 1 && head == 'b' && v != 100 && v != 200 && v != 300)
+    if (q->token[i].len == 1 && head == 'b' && v != 100 && v != 200 && v != 300 && v != 580)
         return 0; /* b32 is a batch */
     if (q->token[i].len == 1 && head == 't' && v > 10 && v != 40 && v != 400 && v != 500 &&
         v != 600 && v != 1000 && v != 2000)

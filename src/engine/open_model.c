@@ -74,9 +74,10 @@ int eco_engine_open_model(const char *spec, uint64_t seed, bool with_source, str
     if (eco_file_exists(spec)) {
         return open_files(spec, eco_file_is_dir(spec), out, err);
     }
-    return eco_err_set(
-        err, ECO_E_NOT_FOUND, "model",
-        "'%.100s': the engine takes synthetic:NAME, a Hugging Face folder or a .gguf file", spec);
+    return eco_err_set(err, ECO_E_NOT_FOUND, "model",
+                       "no file or folder '%.100s': the engine takes synthetic:NAME, a Hugging "
+                       "Face folder or a .gguf file",
+                       spec);
 }
 
 void eco_engine_opened_done(struct eco_opened *o)

@@ -421,30 +421,56 @@ static int json_value(const struct eco_param *p, void *to, struct eco_arena *are
                        type_word(p), range[0] ? " from " : "", range, eco_json_type_name(v->type));
 }
 
-bool eco_args_append(const struct eco_op *op, void *args, struct eco_arena *arena, const char *word,
-                     struct eco_err *err, int *rc)
+static const struct eco_param *first_with(const struct eco_op *op, unsigned flag)
 {
-    const struct eco_param *p = NULL;
-    for (size_t i = 0; i < op->n_params && !p; i++) {
-        p = op->params[i].flags & ECO_PF_WORDS ? &op->params[i] : NULL;
+    for (size_t i = 0; i < op->n_params; i++) {
+        if (op->params[i].flags & flag) {
+            return &op->params[i];
+        }
     }
-    if (!p) {
-        return false;
-    }
+    return NULL;
+}
+
+/* A question without quotation marks: its words, one space between. */
+static int append_prose(const struct eco_param *p, void *args, struct eco_arena *arena,
+                        const char *word, struct eco_err *err)
+{
+    const char **text = member(args, p);
+    const char *joined = *text ? eco_arena_printf(arena, "%s %s", *text, word) : word;
+    return joined ? set_text(p, text, arena, joined, strlen(joined), err)
+                  : eco_err_set(err, ECO_E_NO_MEMORY, p->name, "out of memory");
+}
+
+static int append_word(const struct eco_param *p, void *args, struct eco_arena *arena,
+                       const char *word, struct eco_err *err)
+{
     struct eco_strs *list = member(args, p);
     bool full = (list->n & (list->n - 1)) == 0; /* room doubles at 1, 2, 4 … */
     const char **v = full ? eco_arena_array(arena, list->n ? list->n * 2 : 1, sizeof(*v))
                           : (const char **)(uintptr_t)list->v;
     if (!v || list->n >= MAX_WORDS) {
-        *rc = eco_err_set(err, v ? ECO_E_TOO_LARGE : ECO_E_NO_MEMORY, p->name, "too many words");
-        return true;
+        return eco_err_set(err, v ? ECO_E_TOO_LARGE : ECO_E_NO_MEMORY, p->name, "too many words");
     }
     if (full && list->n) {
         memcpy(v, list->v, list->n * sizeof(*v));
     }
-    *rc = set_text(p, &v[list->n], arena, word, strlen(word), err);
-    if (*rc == 0) {
+    int rc = set_text(p, &v[list->n], arena, word, strlen(word), err);
+    if (rc == 0) {
         *list = (struct eco_strs){v, list->n + 1};
+    }
+    return rc;
+}
+
+bool eco_args_append(const struct eco_op *op, void *args, struct eco_arena *arena, const char *word,
+                     struct eco_err *err, int *rc)
+{
+    const struct eco_param *p = first_with(op, ECO_PF_WORDS | ECO_PF_PROSE);
+    if (!p) {
+        return false;
+    }
+    *rc = p->flags & ECO_PF_PROSE ? append_prose(p, args, arena, word, err)
+                                  : append_word(p, args, arena, word, err);
+    if (*rc == 0) {
         ((struct eco_args_head *)args)->have |= bit_of(op, p);
     }
     return true;

@@ -17,7 +17,8 @@ const struct eco_param *eco_args_find(const struct eco_op *op, const char *name,
 /** Sets one parameter from text (command line, query string). */
 int eco_args_set(const struct eco_op *op, void *args, struct eco_arena *arena,
                  const struct eco_param *p, const char *text, size_t len, struct eco_err *err);
-/** Adds a word to the parameter that takes all bare words; false when there is none. */
+/** Adds a word to the parameter that takes all bare words, as a list or as one text with spaces;
+    false when there is none. */
 bool eco_args_append(const struct eco_op *op, void *args, struct eco_arena *arena, const char *word,
                      struct eco_err *err, int *rc);
 /** Sets all members of a JSON object. Native parameters are refused unless `native`. */

@@ -59,7 +59,8 @@ enum eco_param_flag {
     ECO_PF_WORDS = 64,     /* a positional that takes every bare word, options between (LIST_STR) */
     ECO_PF_LONG = 128,     /* text of up to 1 MiB, not 4096 bytes */
     ECO_PF_ZERO = 256,     /* zero is a value (F64): NaN until given */
-    ECO_PF_WIDE = 512      /* the published calibration takes any number up to ECO_ANY_MAX */
+    ECO_PF_WIDE = 512,     /* the published calibration takes any number up to ECO_ANY_MAX */
+    ECO_PF_PROSE = 1024    /* a positional text that takes every bare word (STR) */
 };
 
 /** One parameter. `choices` is "a|b|c", or "@gpu", "@model", "@precision", "@region", "@arch". */
