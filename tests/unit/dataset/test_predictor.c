@@ -265,11 +265,20 @@ static struct eco_crossval_score judge(enum eco_crossval_split split, bool ancho
     return s;
 }
 
+/* A refit for every pair: fifteen seconds under sanitizers, for code that the others run too. */
+static bool leaves_one_out(void)
+{
+    return getenv("SANITIZED") == NULL;
+}
+
 static void test_anchors_reach_their_target(void **state)
 {
-    struct eco_crossval_score s = judge(ECO_CROSSVAL_ONE, true, ECO_PREC_NONE);
+    struct eco_crossval_score s;
 
     (void)state;
+    if (!leaves_one_out())
+        skip();
+    s = judge(ECO_CROSSVAL_ONE, true, ECO_PREC_NONE);
     assert_int_equal(s.n, 29);
     assert_true(s.passes);
     assert_true(s.mae <= 11.0);
@@ -302,6 +311,8 @@ static void test_coverage_passes_everywhere(void **state)
     for (int split = ECO_CROSSVAL_ONE; split < ECO_CROSSVAL_SPLITS; split++) {
         if (split == ECO_CROSSVAL_SOURCE || split == ECO_CROSSVAL_PUBLISHER)
             continue; /* external pairs, judged above */
+        if (split == ECO_CROSSVAL_ONE && !leaves_one_out())
+            continue;
         for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
             struct eco_crossval_score s = judge((enum eco_crossval_split)split, false, kinds[i]);
 
