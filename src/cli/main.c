@@ -312,17 +312,14 @@ static int unknown_verb(const char *verb)
             return 2;
         }
     }
-    const char *best = NULL;
-    int nearest = eco_args_near(strlen(verb)) + 1;
+    struct eco_nearest near = eco_nearest_start(verb, strlen(verb));
     for (size_t i = 0; i < eco_ops_count; i++) {
-        int d = eco_str_distance(verb, strlen(verb), eco_ops[i].name, strlen(eco_ops[i].name), 3);
-        if (d < nearest) {
-            nearest = d, best = eco_ops[i].name;
-        }
+        eco_nearest_offer(&near, eco_ops[i].name);
     }
     fprintf(stderr, "ecocompute: %s'%.40s'", say("no command ", "没有命令 "), verb);
-    if (best) {
-        fprintf(stderr, "%s'%s'%s\n", say(": did you mean ", "：是否指 "), best, say("?", "？"));
+    if (near.best) {
+        fprintf(stderr, "%s'%s'%s\n", say(": did you mean ", "：是否指 "), near.best,
+                say("?", "？"));
     } else {
         fprintf(stderr, "%secocompute help\n", say("; see: ", "；参见："));
     }

@@ -19,7 +19,9 @@ struct serve_http {
 /* One request, from its first line to its completion. */
 struct exchange {
     struct eco_http_request q;
-    char *target; /* owned */
+    char *target;    /* owned */
+    const char *uri; /* where the library has it, for `was_cut`; not read through */
+    size_t uri_len;
     struct eco_buf body;
     size_t body_limit;
     size_t dropped;               /* bytes of a body that nobody wants */
@@ -36,9 +38,15 @@ static void *on_uri(void *cls, const char *uri, struct MHD_Connection *connectio
     (void)cls;
     (void)connection;
     struct exchange *x = calloc(1, sizeof(*x));
-    if (x) {
-        x->target = strdup(uri);
+    if (x && uri) {
+        char *query = strchr(uri, '?');
+        x->uri = uri;
+        x->uri_len = strlen(uri);
+        x->target = strdup(eco_http_origin_form(uri));
         x->q.target = x->target ? x->target : "";
+        if (query) { /* the library would keep it too, as a list that outgrows its memory */
+            query[1] = '\0';
+        }
     }
     return x;
 }
@@ -46,22 +54,8 @@ static void *on_uri(void *cls, const char *uri, struct MHD_Connection *connectio
 static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char *name,
                                  const char *value)
 {
-    static const char *const names[] = {
-#define X(id, header) header,
-        ECO_HTTP_HEADERS(X)
-#undef X
-    };
-    struct eco_http_request *q = cls;
     (void)kind;
-    value = value ? value : "";
-    q->header_bytes += strlen(name) + strlen(value) + 4;
-    for (size_t i = 0; i < ECO_HTTP_HEADER_COUNT; i++) {
-        if (strcasecmp(name, names[i]) == 0) {
-            q->repeated_header |= q->header[i] && strcmp(q->header[i], value) != 0;
-            q->header[i] = value;
-            break;
-        }
-    }
+    eco_http_take_header(cls, name, value ? value : "");
     return MHD_YES;
 }
 
@@ -129,15 +123,25 @@ static bool body_comes(const struct eco_http_request *q)
 {
     const char *length = q->header[ECO_HTTP_CONTENT_LENGTH];
     unsigned long long n = length ? strtoull(length, NULL, 10) : 0;
-    return n > 0 && n <= MAX_DROPPED;
+    return n > 0 && n <= MAX_DROPPED && !q->header[ECO_HTTP_EXPECT]; /* which waits for us */
+}
+
+/* The version stands right behind the target in the library's memory; with a NUL inside the target
+ * there is something between them. */
+static bool was_cut(const struct exchange *x, const char *version)
+{
+    uintptr_t gap = (uintptr_t)version - (uintptr_t)x->uri;
+    return gap > x->uri_len + 1 && gap < CONNECTION_MEMORY;
 }
 
 static enum MHD_Result start(struct serve *s, struct MHD_Connection *c, struct exchange *x,
-                             const char *method, struct eco_server_worker *w)
+                             const char *method, const char *version, struct eco_server_worker *w)
 {
     struct eco_http_reply r;
     x->started_ns = eco_clock_mono_ns();
     x->q.method = method;
+    x->q.version = version;
+    x->q.cut_target = was_cut(x, version);
     MHD_get_connection_values(c, MHD_HEADER_KIND, on_header, &x->q);
     read_peer(c, x->q.peer);
     atomic_fetch_add(&s->busy, 1);
@@ -147,7 +151,7 @@ static enum MHD_Result start(struct serve *s, struct MHD_Connection *c, struct e
         return MHD_YES;
     }
     struct MHD_Response *m = make_response(s, x, &r);
-    if (m && body_comes(&x->q)) {
+    if (m && !r.close && body_comes(&x->q)) {
         x->refusal = m;
         x->refusal_status = (unsigned)r.status;
         return MHD_YES;
@@ -179,8 +183,7 @@ static enum MHD_Result finish(struct serve *s, struct MHD_Connection *c, struct 
         return queue(s, c, x->refusal_status, m);
     }
     if (x->too_long || !eco_buf_ok(&x->body)) {
-        eco_server_refuse(s->server, w, 413, "too_large", NULL, "the body is larger than its limit",
-                          &r);
+        eco_server_refuse_body(s->server, w, &x->q, &r);
     } else {
         x->q.body = x->body.len ? x->body.data : NULL;
         x->q.body_len = x->body.len;
@@ -196,12 +199,11 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
     struct serve *s = cls;
     struct exchange *x = *con_cls;
     (void)url;
-    (void)version;
     struct eco_server_worker *w = x && x->target ? serve_worker_take(s) : NULL;
     if (!w) {
         return MHD_NO; /* no memory: the connection ends */
     }
-    enum MHD_Result done = !x->started ? start(s, c, x, method, w)
+    enum MHD_Result done = !x->started ? start(s, c, x, method, version, w)
                            : *len      ? more_body(x, bytes, len)
                                        : finish(s, c, x, w);
     serve_worker_give(s, w);
@@ -280,7 +282,7 @@ int serve_http_start(struct serve *s, int listen_fd, const char *cert, const cha
         (unsigned)s->args->connections, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)(s->timeout_ns / 1000000000) + 1, MHD_OPTION_URI_LOG_CALLBACK, on_uri, s,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
-        s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
+        s, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
     if (!h->daemon) {
         free(h);
         return eco_err_set(err, ECO_E_DEVICE, cert ? "tls_cert" : "port",

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "ops/op.h"
+#include "ops/voice.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,7 +37,8 @@ struct eco_mcp {
 /** A message that runs, so that another thread may end it. */
 struct eco_mcp_call {
     atomic_bool cancelled;
-    atomic_int child; /* process id of a measurement, 0: none */
+    atomic_int child;   /* process id of a measurement, 0: none */
+    enum eco_lang lang; /* in which errors are told, where the message names none */
 };
 
 void eco_mcp_init(struct eco_mcp *m, const struct eco_mcp_options *o);
@@ -52,6 +54,7 @@ void eco_mcp_handle(struct eco_mcp *m, const char *text, size_t len, const char 
 
 /** True when the version is one that is spoken here. */
 bool eco_mcp_knows_version(const char *version);
+const char *eco_mcp_versions(void); /* all of them, newest first */
 /** Ends what a call does; its reply is dropped. */
 void eco_mcp_cancel(struct eco_mcp_call *call);
 

@@ -21,6 +21,7 @@ struct eco_mcp_message {
     struct eco_json_writer *w;     /* where the result goes */
     struct eco_buf *notes;         /* log messages; may be NULL */
     int version;
+    enum eco_lang lang; /* of errors */
 };
 
 /**

@@ -1,5 +1,6 @@
 /* The prompts: the five protocols, each as what to ask which tool and what to say then. */
 #include "mcp_parts.h"
+#include "ops/args.h"
 
 #include <string.h>
 
@@ -137,7 +138,8 @@ static int check_arguments(const struct prompt *p, const struct eco_json *given,
     for (const struct eco_json *v = given ? given->child : NULL; v; v = v->next) {
         if (!argument_of(p, v->key)) {
             return eco_err_set(err, ECO_E_UNKNOWN_PARAM, v->key,
-                               "the prompt '%s' has no argument '%.60s'", p->name, v->key);
+                               "the prompt '%s' has no argument '%.60s'; see prompts/list", p->name,
+                               v->key);
         }
         if (v->type != ECO_JSON_STRING) {
             return eco_err_set(err, ECO_E_INVALID, v->key, "'%.60s' must be text", v->key);
@@ -174,26 +176,37 @@ static void message(struct eco_mcp_message *x, const struct prompt *p, const str
     eco_buf_done(&text);
 }
 
+static const struct prompt *find_prompt(const char *name, struct eco_err *err)
+{
+    struct eco_nearest near = eco_nearest_start(name, strlen(name));
+    for (size_t i = 0; i < ECO_COUNT(prompts); i++) {
+        if (strcmp(prompts[i].name, name) == 0) {
+            return &prompts[i];
+        }
+        eco_nearest_offer(&near, prompts[i].name);
+    }
+    eco_err_set(err, ECO_E_UNKNOWN_NAME, "name",
+                near.best ? "unknown prompt '%.60s': did you mean '%s'?"
+                          : "unknown prompt '%.60s'; see prompts/list",
+                name, near.best ? near.best : "");
+    return NULL;
+}
+
 int eco_mcp_prompts_get(struct eco_mcp_message *x, struct eco_err *err)
 {
     const char *name = eco_mcp_text_param(x, "name", err);
     const struct eco_json *given = eco_json_get(x->params, "arguments");
-    for (size_t i = 0; name && i < ECO_COUNT(prompts); i++) {
-        if (strcmp(prompts[i].name, name) == 0) {
-            if (given && given->type != ECO_JSON_OBJECT) {
-                eco_err_set(err, ECO_E_INVALID, "arguments", "'arguments' must be an object");
-                return ECO_RPC_PARAMS;
-            }
-            if (check_arguments(&prompts[i], given, err)) {
-                return ECO_RPC_PARAMS;
-            }
-            message(x, &prompts[i], given);
-            return 0;
-        }
+    const struct prompt *p = name ? find_prompt(name, err) : NULL;
+    if (!p) {
+        return ECO_RPC_PARAMS;
     }
-    if (name) {
-        eco_err_set(err, ECO_E_UNKNOWN_NAME, "name", "unknown prompt '%.60s'; see prompts/list",
-                    name);
+    if (given && given->type != ECO_JSON_OBJECT) {
+        eco_err_set(err, ECO_E_INVALID, "arguments", "'arguments' must be an object");
+        return ECO_RPC_PARAMS;
     }
-    return ECO_RPC_PARAMS;
+    if (check_arguments(p, given, err)) {
+        return ECO_RPC_PARAMS;
+    }
+    message(x, p, given);
+    return 0;
 }

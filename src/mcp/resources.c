@@ -113,7 +113,8 @@ static int json_of(struct eco_mcp_message *x, const char *uri, const char *verb,
 
 static int not_there(const char *uri, struct eco_err *err)
 {
-    eco_err_set(err, ECO_E_NOT_FOUND, "uri", "there is no resource '%.120s'", uri);
+    eco_err_set(err, ECO_E_NOT_FOUND, "uri", "there is no resource '%.120s'; see resources/list",
+                uri);
     return ECO_RPC_NO_RESOURCE;
 }
 

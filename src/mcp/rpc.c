@@ -1,5 +1,6 @@
 /* JSON-RPC 2.0 as MCP uses it: envelope, versions, dispatch. */
 #include "mcp_parts.h"
+#include "ops/args.h"
 
 #include <signal.h>
 #include <string.h>
@@ -8,7 +9,13 @@
 #define MAX_BATCH 64
 
 /* Newest first; what a client asks for is taken when it is here. */
-static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+#define VERSIONS(X, between)                                                                       \
+    X("2025-11-25") between X("2025-06-18") between X("2025-03-26") between X("2024-11-05")
+#define COMMA ,
+#define X(version) version
+static const char *const versions[] = {VERSIONS(X, COMMA)};
+static const char version_list[] = VERSIONS(X, ", ");
+#undef X
 #define FIRST_BATCH 2 /* 2025-03-26 and older send several messages as one array */
 
 static const char *const levels[] = {"debug", "info",     "notice", "warning",
@@ -28,6 +35,11 @@ static int version_index(const char *name)
 bool eco_mcp_knows_version(const char *version)
 {
     return version_index(version) >= 0;
+}
+
+const char *eco_mcp_versions(void)
+{
+    return version_list;
 }
 
 void eco_mcp_init(struct eco_mcp *m, const struct eco_mcp_options *o)
@@ -158,8 +170,11 @@ static int set_level(struct eco_mcp_message *x, struct eco_err *err)
         }
     }
     if (level) {
-        eco_err_set(err, ECO_E_UNKNOWN_NAME, "level", "unknown level '%.40s': debug to emergency",
-                    level);
+        eco_err_set(
+            err, ECO_E_UNKNOWN_NAME, "level",
+            "unknown level '%.40s': debug, info, notice, warning, error, critical, alert or "
+            "emergency",
+            level);
     }
     return ECO_RPC_PARAMS;
 }
@@ -192,10 +207,23 @@ static void start_reply(struct eco_json_writer *w, const struct eco_json *id)
     }
 }
 
-static void error_reply(struct eco_buf *out, const struct eco_json *id, int code,
-                        const struct eco_err *err)
+/* What the arguments ask for, else what the transport knows. */
+static enum eco_lang language_of(const struct eco_mcp_call *call, const struct eco_json *message)
+{
+    const struct eco_json *params = eco_json_get(message, "params"),
+                          *arguments = eco_json_get(params, "arguments"),
+                          *lang = eco_json_get(arguments, "lang");
+    bool told = lang && lang->type == ECO_JSON_STRING;
+    return told && eco_str_ieq(lang->str, lang->len, "zh")   ? ECO_LANG_ZH
+           : told && eco_str_ieq(lang->str, lang->len, "en") ? ECO_LANG_EN
+                                                             : call->lang;
+}
+
+static void error_reply(struct eco_buf *out, enum eco_lang lang, const struct eco_json *id,
+                        int code, struct eco_err *err)
 {
     struct eco_json_writer w;
+    eco_error_tell(lang, err);
     eco_jw_init(&w, out, 0);
     start_reply(&w, id);
     eco_jw_key(&w, "error");
@@ -211,16 +239,34 @@ static void error_reply(struct eco_buf *out, const struct eco_json *id, int code
     eco_jw_object_end(&w);
 }
 
-static void refuse(struct eco_buf *out, const struct eco_json *id, int code, const char *message)
+static void refuse(struct eco_buf *out, enum eco_lang lang, const struct eco_json *id, int code,
+                   const char *member, const char *message)
 {
     struct eco_err err = {0};
-    eco_err_set(&err, ECO_E_CONTENT, "", "%s", message);
-    error_reply(out, id, code, &err);
+    eco_err_set(&err, ECO_E_CONTENT, member, "%s", message);
+    error_reply(out, lang, id, code, &err);
 }
 
 static bool is_id(const struct eco_json *id)
 {
     return id && (id->type == ECO_JSON_STRING || (id->type == ECO_JSON_NUMBER && id->is_integer));
+}
+
+/* NULL with `err`: there is none of this name. */
+static eco_mcp_method *find_method(const char *name, struct eco_err *err)
+{
+    struct eco_nearest near = eco_nearest_start(name, strlen(name));
+    for (size_t i = 0; i < ECO_COUNT(methods); i++) {
+        if (strcmp(methods[i].name, name) == 0) {
+            return methods[i].run;
+        }
+        eco_nearest_offer(&near, methods[i].name);
+    }
+    eco_err_set(err, ECO_E_UNSUPPORTED, "method",
+                near.best ? "there is no method '%.60s': did you mean '%s'?"
+                          : "there is no method '%.60s' here",
+                name, near.best ? near.best : "");
+    return NULL;
 }
 
 static void run_method(struct eco_mcp *m, struct eco_mcp_call *call, const struct eco_json *request,
@@ -231,7 +277,8 @@ static void run_method(struct eco_mcp *m, struct eco_mcp_call *call, const struc
     struct eco_json_writer w;
     struct eco_err err = {0};
     size_t mark = out->len;
-    int code = ECO_RPC_METHOD;
+    enum eco_lang lang = language_of(call, request);
+    int code;
     eco_arena_init(&arena, MESSAGE_MEMORY);
     eco_jw_init(&w, out, 0);
     struct eco_mcp_message x = {.m = m,
@@ -240,22 +287,18 @@ static void run_method(struct eco_mcp *m, struct eco_mcp_call *call, const struc
                                 .params = eco_json_get(request, "params"),
                                 .w = &w,
                                 .notes = notes,
-                                .version = version};
-    eco_err_set(&err, ECO_E_UNSUPPORTED, "", "there is no method '%.60s' here", name);
+                                .version = version,
+                                .lang = lang};
     start_reply(&w, id);
     eco_jw_key(&w, "result");
-    for (size_t i = 0; i < ECO_COUNT(methods); i++) {
-        if (strcmp(methods[i].name, name) == 0) {
-            code = methods[i].run(&x, &err);
-            break;
-        }
-    }
+    eco_mcp_method *run = find_method(name, &err);
+    code = run ? run(&x, &err) : ECO_RPC_METHOD;
     eco_jw_object_end(&w);
     if (code || atomic_load(&call->cancelled)) {
         out->len = mark; /* a cancelled request gets no reply */
     }
     if (code && !atomic_load(&call->cancelled)) {
-        error_reply(out, id, code, &err);
+        error_reply(out, lang, id, code, &err);
     }
     eco_arena_done(&arena);
 }
@@ -269,22 +312,23 @@ static void one_message(struct eco_mcp *m, struct eco_mcp_call *call,
                           *params = eco_json_get(message, "params"),
                           *rpc = eco_json_get(message, "jsonrpc");
     const struct eco_json *shown = is_id(id) ? id : NULL;
+    enum eco_lang lang = language_of(call, message);
     if (message->type != ECO_JSON_OBJECT) {
-        refuse(out, NULL, ECO_RPC_REQUEST, "a message must be a JSON object");
+        refuse(out, lang, NULL, ECO_RPC_REQUEST, "", "a message must be a JSON object");
     } else if (!rpc || rpc->type != ECO_JSON_STRING || strcmp(rpc->str, "2.0") != 0) {
-        refuse(out, shown, ECO_RPC_REQUEST, "'jsonrpc' must be \"2.0\"");
+        refuse(out, lang, shown, ECO_RPC_REQUEST, "jsonrpc", "'jsonrpc' must be \"2.0\"");
     } else if (!method) { /* a reply to a request; none was sent from here */
         if (!eco_json_get(message, "result") && !eco_json_get(message, "error")) {
-            refuse(out, shown, ECO_RPC_REQUEST, "'method' is missing");
+            refuse(out, lang, shown, ECO_RPC_REQUEST, "method", "'method' is missing");
         }
     } else if (method->type != ECO_JSON_STRING || strlen(method->str) != method->len) {
-        refuse(out, shown, ECO_RPC_REQUEST, "'method' must be text");
+        refuse(out, lang, shown, ECO_RPC_REQUEST, "method", "'method' must be text");
     } else if (!id) { /* a notification: none needs an answer; stdio looks at cancellations */
         return;
     } else if (!shown) {
-        refuse(out, NULL, ECO_RPC_REQUEST, "'id' must be text or a whole number");
+        refuse(out, lang, NULL, ECO_RPC_REQUEST, "id", "'id' must be text or a whole number");
     } else if (params && params->type != ECO_JSON_OBJECT) {
-        refuse(out, shown, ECO_RPC_PARAMS, "'params' must be an object");
+        refuse(out, lang, shown, ECO_RPC_PARAMS, "params", "'params' must be an object");
     } else {
         run_method(m, call, message, method->str, version, out, notes);
     }
@@ -295,7 +339,7 @@ static void batch(struct eco_mcp *m, struct eco_mcp_call *call, const struct eco
 {
     size_t start = out->len;
     if (version < FIRST_BATCH || array->count == 0 || array->count > MAX_BATCH) {
-        refuse(out, NULL, ECO_RPC_REQUEST,
+        refuse(out, call->lang, NULL, ECO_RPC_REQUEST, "",
                version < FIRST_BATCH ? "this protocol version has no batches"
                                      : "a batch has 1 to 64 messages");
         return;
@@ -327,11 +371,12 @@ void eco_mcp_handle(struct eco_mcp *m, const char *text, size_t len, const char 
     }
     size_t mark = out->len;
     if (len > ECO_MCP_MAX_MESSAGE) {
-        refuse(out, NULL, ECO_RPC_REQUEST, "the message is larger than 1114112 bytes");
+        refuse(out, call->lang, NULL, ECO_RPC_REQUEST, "",
+               "the message is larger than 1114112 bytes");
         return;
     }
     if (eco_json_parse(&doc, text, len, &err)) {
-        error_reply(out, NULL, ECO_RPC_PARSE, &err);
+        error_reply(out, call->lang, NULL, ECO_RPC_PARSE, &err);
         return;
     }
     if (doc.root->type == ECO_JSON_ARRAY) {
@@ -343,6 +388,6 @@ void eco_mcp_handle(struct eco_mcp *m, const char *text, size_t len, const char 
     if (!eco_buf_ok(out)) {
         out->len = mark;
         out->failed = false;
-        refuse(out, NULL, ECO_RPC_INTERNAL, "out of memory");
+        refuse(out, call->lang, NULL, ECO_RPC_INTERNAL, "", "out of memory");
     }
 }

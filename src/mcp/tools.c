@@ -68,27 +68,35 @@ int eco_mcp_tools_list(struct eco_mcp_message *x, struct eco_err *err)
     return 0;
 }
 
-static const struct eco_op *find_tool(const struct eco_mcp_message *x, const char *name)
+/* NULL with `err`: there is none of this name. */
+static const struct eco_op *find_tool(const struct eco_mcp_message *x, const char *name,
+                                      struct eco_err *err)
 {
+    struct eco_nearest near = eco_nearest_start(name, strlen(name));
     for (size_t i = 0; i < eco_ops_count; i++) {
-        if (offered(x, &eco_ops[i]) && strcmp(eco_ops[i].tool, name) == 0) {
+        if (!offered(x, &eco_ops[i])) {
+            continue;
+        }
+        if (strcmp(eco_ops[i].tool, name) == 0) {
             return &eco_ops[i];
         }
+        eco_nearest_offer(&near, eco_ops[i].tool);
     }
+    eco_err_set(err, ECO_E_UNKNOWN_NAME, "name",
+                near.best ? "unknown tool '%.60s': did you mean '%s'?"
+                          : "unknown tool '%.60s'; see tools/list",
+                name, near.best ? near.best : "");
     return NULL;
 }
 
 /* A wrong argument is an answer that the model can read and mend, not a broken protocol. */
-static void error_result(struct eco_mcp_message *x, const struct eco_json *arguments,
-                         const struct eco_err *why)
+static void error_result(struct eco_mcp_message *x, const struct eco_err *why)
 {
-    const struct eco_json *lang = arguments ? eco_json_get(arguments, "lang") : NULL;
-    bool zh = lang && lang->type == ECO_JSON_STRING && strcmp(lang->str, "zh") == 0;
     struct eco_err told = *why;
     struct eco_buf text = ECO_BUF_INIT;
     struct eco_json_writer w;
     eco_jw_init(&w, &text, 0);
-    eco_error_tell(zh ? ECO_LANG_ZH : ECO_LANG_EN, &told);
+    eco_error_tell(x->lang, &told);
     eco_error_json(&told, &w);
     eco_jw_object(x->w);
     eco_jw_key(x->w, "content");
@@ -155,7 +163,7 @@ static void call_tool(struct eco_mcp_message *x, const struct eco_op *op,
     struct eco_ctx ctx;
     void *result = NULL;
     if (run_tool(x, op, arguments, &ctx, &warnings, &result, &why)) {
-        error_result(x, arguments, &why);
+        error_result(x, &why);
     } else {
         good_result(x, op, &ctx, result, &warnings);
     }
@@ -175,7 +183,7 @@ static void call_measure(struct eco_mcp_message *x, const struct eco_op *op,
     int rc = eco_mcp_measure(x, op, arguments, &json, &why);
     rc = rc ? rc : eco_json_parse(&doc, eco_buf_str(&json), json.len, &why);
     if (rc) {
-        error_result(x, arguments, &why);
+        error_result(x, &why);
         eco_buf_done(&json);
         return;
     }
@@ -202,9 +210,8 @@ int eco_mcp_tools_call(struct eco_mcp_message *x, struct eco_err *err)
     if (!name) {
         return ECO_RPC_PARAMS;
     }
-    const struct eco_op *op = find_tool(x, name);
+    const struct eco_op *op = find_tool(x, name, err);
     if (!op) {
-        eco_err_set(err, ECO_E_UNKNOWN_NAME, "name", "unknown tool '%.60s'; see tools/list", name);
         return ECO_RPC_PARAMS;
     }
     if (arguments && arguments->type != ECO_JSON_OBJECT) {

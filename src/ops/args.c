@@ -328,29 +328,56 @@ const struct eco_param *eco_args_find(const struct eco_op *op, const char *name,
 
 int eco_args_near(size_t len)
 {
-    return len <= 3 ? 1 : len <= 6 ? 2 : 3;
+    return len <= 1 ? 0 : len <= 3 ? 1 : len <= 6 ? 2 : 3;
+}
+
+struct eco_nearest eco_nearest_start(const char *word, size_t len)
+{
+    return (struct eco_nearest){word, len, eco_args_near(len) + 1, NULL};
+}
+
+void eco_nearest_offer(struct eco_nearest *n, const char *known)
+{
+    int d = eco_str_distance(n->word, n->len, known, strlen(known), 3);
+    if (d < n->distance) {
+        n->best = known, n->distance = d;
+    }
+}
+
+/* "model, gpu, arch …": the first that a request may have. */
+static void first_names(const struct eco_op *op, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < op->n_params; i++) {
+        const char *name = op->params[i].name;
+        if (op->params[i].flags & ECO_PF_NATIVE) {
+            continue;
+        }
+        if (n + strlen(name) + sizeof ",  …" > size) {
+            snprintf(out + n, size - n, " …");
+            return;
+        }
+        n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", name);
+    }
 }
 
 int eco_args_unknown(const struct eco_op *op, const char *name, size_t len, struct eco_err *err)
 {
-    const char *best = NULL;
-    int best_distance = eco_args_near(len) + 1;
-    for (size_t i = 0; i < op->n_params; i++) {
-        const char *known = op->params[i].name;
-        int d = eco_str_distance(name, len, known, strlen(known), 3);
-        if (d < best_distance) {
-            best = known, best_distance = d;
-        }
-    }
-    char arg[64];
+    struct eco_nearest near = eco_nearest_start(name, len);
+    char arg[64], known[96];
     int shown = len > 60 ? 60 : (int)len;
-    snprintf(arg, sizeof(arg), "%.*s", shown, name);
-    if (best) {
-        return eco_err_set(err, ECO_E_UNKNOWN_PARAM, arg,
-                           "unknown parameter '%s': did you mean '%s'?", arg, best);
+    for (size_t i = 0; i < op->n_params; i++) {
+        eco_nearest_offer(&near, op->params[i].name);
     }
-    return eco_err_set(err, ECO_E_UNKNOWN_PARAM, arg, "unknown parameter '%s' of %s", arg,
-                       op->name);
+    snprintf(arg, sizeof(arg), "%.*s", shown, name);
+    if (near.best) {
+        return eco_err_set(err, ECO_E_UNKNOWN_PARAM, arg,
+                           "unknown parameter '%s': did you mean '%s'?", arg, near.best);
+    }
+    first_names(op, known, sizeof known);
+    return eco_err_set(err, ECO_E_UNKNOWN_PARAM, arg, "unknown parameter '%s' of %s: it takes %s",
+                       arg, op->name, known);
 }
 
 int eco_args_set(const struct eco_op *op, void *args, struct eco_arena *arena,

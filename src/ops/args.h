@@ -26,9 +26,18 @@ int eco_args_set_json(const struct eco_op *op, void *args, struct eco_arena *are
                       const struct eco_json *object, bool native, struct eco_err *err);
 /** Required parameters are there and relations hold. Call once after the last set. */
 int eco_args_finish(const struct eco_op *op, void *args, struct eco_err *err);
+/** The known word nearest to one that is not: start, offer each known one, read `best`. */
+struct eco_nearest {
+    const char *word;
+    size_t len;
+    int distance;
+    const char *best; /* NULL: none is near enough to be meant */
+};
+struct eco_nearest eco_nearest_start(const char *word, size_t len);
+void eco_nearest_offer(struct eco_nearest *n, const char *known);
 /** How many letters may be wrong in a word of this length for a suggestion to be one. */
 int eco_args_near(size_t len);
-/** The error for an unknown parameter name, with the nearest known one. */
+/** The error for an unknown parameter name, with the nearest known one or the first few. */
 int eco_args_unknown(const struct eco_op *op, const char *name, size_t len, struct eco_err *err);
 /** True when the parameter at this member offset was given. */
 bool eco_args_have(const struct eco_op *op, const void *args, size_t offset);

@@ -534,10 +534,15 @@ void eco_params_schema(const struct eco_op *op, bool native, struct eco_json_wri
 
 void eco_error_json(const struct eco_err *err, struct eco_json_writer *w)
 {
+    eco_error_json_as(eco_err_text(err->code), err, w);
+}
+
+void eco_error_json_as(const char *code, const struct eco_err *err, struct eco_json_writer *w)
+{
     eco_jw_object(w);
     eco_jw_key(w, "error");
     eco_jw_object(w);
-    eco_jw_kv_str(w, "code", eco_err_text(err->code));
+    eco_jw_kv_str(w, "code", code);
     eco_jw_kv_str(w, "message", err->message);
     eco_jw_kv_str(w, "param", err->arg[0] ? err->arg : NULL);
     if (err->line) {

@@ -15,5 +15,7 @@ void eco_params_schema_of(const struct eco_op *op, bool (*want)(const struct eco
                           struct eco_json_writer *w);
 /** The error document: {"error": {"code", "message", "param"}}. */
 void eco_error_json(const struct eco_err *err, struct eco_json_writer *w);
+/** The same under a code that is none of eco_err.h: a transport's own. */
+void eco_error_json_as(const char *code, const struct eco_err *err, struct eco_json_writer *w);
 
 #endif

@@ -23,20 +23,25 @@
 #define ECO_HTTP_MAX_BODY_MCP (((size_t)1 << 20) + ((size_t)64 << 10))
 #define ECO_HTTP_MAX_PAIRS 128 /* parameters of one query string */
 
-/* X(name, header): the request headers that anything here reads. */
+/* X(name, header, once): the request headers that anything here reads; `once`: no list, so that a
+ * second line of it contradicts the first. */
 #define ECO_HTTP_HEADERS(X)                                                                        \
-    X(CONTENT_TYPE, "Content-Type")                                                                \
-    X(CONTENT_LENGTH, "Content-Length")                                                            \
-    X(AUTHORIZATION, "Authorization")                                                              \
-    X(ORIGIN, "Origin")                                                                            \
-    X(HOST, "Host")                                                                                \
-    X(ACCEPT, "Accept")                                                                            \
-    X(IF_NONE_MATCH, "If-None-Match")                                                              \
-    X(FORWARDED_FOR, "X-Forwarded-For")                                                            \
-    X(MCP_VERSION, "MCP-Protocol-Version")
+    X(CONTENT_TYPE, "Content-Type", true)                                                          \
+    X(CONTENT_LENGTH, "Content-Length", true)                                                      \
+    X(CONTENT_ENCODING, "Content-Encoding", true)                                                  \
+    X(TRANSFER_ENCODING, "Transfer-Encoding", true)                                                \
+    X(EXPECT, "Expect", false)                                                                     \
+    X(AUTHORIZATION, "Authorization", true)                                                        \
+    X(ORIGIN, "Origin", true)                                                                      \
+    X(HOST, "Host", true)                                                                          \
+    X(ACCEPT, "Accept", false)                                                                     \
+    X(ACCEPT_LANGUAGE, "Accept-Language", false)                                                   \
+    X(IF_NONE_MATCH, "If-None-Match", false)                                                       \
+    X(FORWARDED_FOR, "X-Forwarded-For", false)                                                     \
+    X(MCP_VERSION, "MCP-Protocol-Version", true)
 
 enum eco_http_header {
-#define X(name, header) ECO_HTTP_##name,
+#define X(name, header, once) ECO_HTTP_##name,
     ECO_HTTP_HEADERS(X)
 #undef X
         ECO_HTTP_HEADER_COUNT
@@ -47,9 +52,12 @@ struct eco_http_request {
     const char *target; /* path and query as they came, nothing decoded; NUL-terminated */
     const char *header[ECO_HTTP_HEADER_COUNT]; /* NULL: absent */
     size_t header_bytes;                       /* of all header lines */
-    bool repeated_header;   /* one of the known headers came twice with different values */
-    unsigned char peer[16]; /* IPv6, or IPv4 mapped into it */
-    const char *body;       /* NULL: none */
+    const char *repeated_header; /* the header that came twice and may not; NULL: none */
+    const char *version;         /* "HTTP/1.1"; NULL: of no matter */
+    bool odd_header;             /* one has no word as its name */
+    bool cut_target;             /* at a NUL */
+    unsigned char peer[16];      /* IPv6, or IPv4 mapped into it */
+    const char *body;            /* NULL: none */
     size_t body_len;
 };
 
@@ -66,6 +74,11 @@ struct eco_http_reply {
     unsigned route; /* index for metrics */
     bool close;     /* end the connection after this */
 };
+
+/** Notes one header line; both texts are kept by reference. */
+void eco_http_take_header(struct eco_http_request *q, const char *name, const char *value);
+/** "http://host/path?q" -> "/path?q", which means the same here (RFC 9112 3.2.2). */
+const char *eco_http_origin_form(const char *target);
 
 void eco_http_add(struct eco_http_reply *r, const char *name, const char *value);
 /** The value of a reply's header, or NULL. */

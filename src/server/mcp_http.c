@@ -61,19 +61,20 @@ void eco_mcp_http_answer(struct eco_server *s, struct eco_server_worker *w,
 {
     const char *version = q->header[ECO_HTTP_MCP_VERSION];
     const char *origin = q->header[ECO_HTTP_ORIGIN];
-    struct eco_mcp_call call = {0};
+    struct eco_mcp_call call = {.lang = w->lang};
     if (!eco_origin_may(s, origin)) {
-        eco_reply_refusal(w, 403, "forbidden", NULL,
-                          "pages of this origin may not call /mcp; see --origins", r);
+        eco_refuse(w, ECO_REFUSED_FORBIDDEN, "Origin", r,
+                   "pages of this origin may not call /mcp: its owner can add it to --origins");
         return;
     }
     if (!takes_json(q->header[ECO_HTTP_ACCEPT])) {
-        eco_reply_refusal(w, 406, "not_acceptable", NULL, "replies are application/json", r);
+        eco_refuse(w, ECO_REFUSED_NO_JSON_WANTED, "Accept", r,
+                   "replies are application/json, which 'Accept' must allow");
         return;
     }
     if (version && !eco_mcp_knows_version(version)) {
-        eco_reply_refusal(w, 400, "unsupported", "MCP-Protocol-Version",
-                          "this protocol version is not spoken here", r);
+        eco_refuse(w, ECO_REFUSED_VERSION, "MCP-Protocol-Version", r,
+                   "this protocol version is not spoken here: one of %s", eco_mcp_versions());
         return;
     }
     eco_mcp_handle(&s->mcp, q->body ? q->body : "", q->body_len, version, &call, &w->out, NULL);

@@ -95,6 +95,28 @@ int eco_query_args(const struct eco_op *op, void *args, struct eco_arena *arena,
     return 0;
 }
 
+const char *eco_query_value(struct eco_arena *arena, const char *target, const char *name,
+                            size_t *len)
+{
+    const char *query;
+    size_t left;
+    eco_target_split(target, &query, &left);
+    while (query && left) {
+        const char *amp = memchr(query, '&', left), *eq = memchr(query, '=', left);
+        size_t pair = amp ? (size_t)(amp - query) : left, n = 0;
+        if (eq && (size_t)(eq - query) < pair) {
+            const char *key = eco_query_decode(arena, query, (size_t)(eq - query), true, &n, NULL);
+            if (key && eco_str_ieq(key, n, name)) {
+                return eco_query_decode(arena, eq + 1, pair - (size_t)(eq + 1 - query), true, len,
+                                        NULL);
+            }
+        }
+        query += pair + (amp != NULL);
+        left -= pair + (amp != NULL);
+    }
+    return NULL;
+}
+
 size_t eco_target_split(const char *target, const char **query, size_t *query_len)
 {
     size_t path = strcspn(target, "?#");

@@ -148,22 +148,20 @@ static void write_result(struct eco_server *s, struct eco_server_worker *w, cons
     eco_reply_body(w, r);
 }
 
-/* "lang=zh" in the query or in the body: what is wrong is told in it too, read or not. */
-static void tell_error(struct eco_server_worker *w, const struct eco_http_request *q,
-                       bool have_body, struct eco_err *err)
+/* No JSON. A form is common enough to be told what to do instead. */
+static bool refuse_unread(struct eco_server_worker *w, const struct eco_http_request *q, int status,
+                          const struct eco_err *err, struct eco_http_reply *r)
 {
-    const char *query;
-    size_t len;
-    bool zh = false;
-    eco_target_split(q->target, &query, &len);
-    for (size_t at = 0, n; query && at < len; at += n + 1) {
-        const char *amp = memchr(query + at, '&', len - at);
-        n = amp ? (size_t)(amp - query) - at : len - at;
-        zh |= n == strlen("lang=zh") && memcmp(query + at, "lang=zh", n) == 0;
+    const char *type = q->header[ECO_HTTP_CONTENT_TYPE];
+    if (q->body_len && err->line == 1 && err->column == 1 && type &&
+        (eco_str_ncasecmp(type, "application/x-www-form-urlencoded", 33) == 0 ||
+         eco_str_ncasecmp(type, "multipart/form-data", 19) == 0)) {
+        return eco_refuse(w, ECO_REFUSED_MEDIA_TYPE, "Content-Type", r,
+                          "a form is not taken: send a JSON object, or the parameters in the "
+                          "address");
     }
-    const struct eco_json *lang = have_body ? eco_json_get(w->doc.root, "lang") : NULL;
-    zh |= lang && lang->type == ECO_JSON_STRING && strcmp(lang->str, "zh") == 0;
-    eco_error_tell(zh ? ECO_LANG_ZH : ECO_LANG_EN, err);
+    eco_reply_error(w, status, err, r);
+    return false;
 }
 
 /* Which operation a request means, once its body is read; false: `r` refuses it. */
@@ -176,11 +174,13 @@ static bool choose(struct eco_server *s, struct eco_server_worker *w, const stru
     *op = route->op;
     if (strcmp(q->method, "POST") == 0) {
         if (read_body(w, q, &status, &err)) {
-            tell_error(w, q, false, &err);
-            eco_reply_error(w, status, &err, r);
-            return false;
+            return refuse_unread(w, q, status, &err, r);
         }
-        *op = route->store_op && eco_store_asked(q, w->doc.root) ? route->store_op : *op;
+        const struct eco_json *lang = eco_json_get(w->doc.root, "lang");
+        if (lang && lang->type == ECO_JSON_STRING) {
+            eco_server_hear(w, lang->str, lang->len);
+        }
+        *op = route->store_op && eco_store_asked(w, q) ? route->store_op : *op;
     }
     return eco_store_may(s, w, route, *op, q, r);
 }
@@ -207,7 +207,6 @@ void eco_rest_answer(struct eco_server *s, struct eco_server_worker *w,
     }
     rc = rc ? rc : op->run(&ctx.plain, args, result, &err);
     if (rc) {
-        tell_error(w, q, strcmp(q->method, "POST") == 0, &err);
         eco_reply_error(w, eco_store_status(&err), &err, r);
     } else {
         write_result(s, w, op, result, q, get, r);

@@ -1,4 +1,5 @@
 /* What is served where: the operations that have a path, and the server's own places. */
+#include "ops/args.h"
 #include "server_parts.h"
 
 #include <string.h>
@@ -83,4 +84,25 @@ unsigned eco_route_find(const struct eco_server *s, const char *path, size_t len
         }
     }
     return 0;
+}
+
+/* "/v1/estimate" -> "estimate": what all addresses begin with makes none of them alike. */
+static const char *word_of(const char *path, size_t *len)
+{
+    size_t skip = *len > 4 && strncmp(path, "/v1/", 4) == 0 ? 4 : *len > 0 && path[0] == '/';
+    *len -= skip;
+    return path + skip;
+}
+
+const char *eco_place_near(const struct eco_server *s, const char *path, size_t len)
+{
+    const char *word = word_of(path, &len), *place = NULL;
+    struct eco_nearest near = eco_nearest_start(word, len);
+    for (size_t i = 1; i < s->n_routes; i++) {
+        const char *best = near.best;
+        size_t n = strlen(s->route[i].path);
+        eco_nearest_offer(&near, word_of(s->route[i].path, &n));
+        place = near.best == best ? place : s->route[i].path;
+    }
+    return place;
 }

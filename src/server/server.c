@@ -62,49 +62,6 @@ void eco_reply_body(struct eco_server_worker *w, struct eco_http_reply *r)
     r->len = w->out.len;
 }
 
-void eco_reply_error(struct eco_server_worker *w, int status, const struct eco_err *err,
-                     struct eco_http_reply *r)
-{
-    struct eco_json_writer jw;
-    eco_reply_start(r, status ? status : eco_err_http_status(err->code),
-                    "application/json; charset=utf-8");
-    eco_http_add(r, "Cache-Control", "no-store");
-    eco_buf_clear(&w->out);
-    eco_jw_init(&jw, &w->out, 0);
-    eco_error_json(err, &jw);
-    eco_buf_putc(&w->out, '\n');
-    eco_reply_body(w, r);
-}
-
-void eco_reply_refusal(struct eco_server_worker *w, int status, const char *code, const char *param,
-                       const char *message, struct eco_http_reply *r)
-{
-    struct eco_json_writer jw;
-    eco_reply_start(r, status, "application/json; charset=utf-8");
-    eco_http_add(r, "Cache-Control", "no-store");
-    eco_buf_clear(&w->out);
-    eco_jw_init(&jw, &w->out, 0);
-    eco_jw_object(&jw);
-    eco_jw_key(&jw, "error");
-    eco_jw_object(&jw);
-    eco_jw_kv_str(&jw, "code", code);
-    eco_jw_kv_str(&jw, "message", message);
-    eco_jw_kv_str(&jw, "param", param);
-    eco_jw_object_end(&jw);
-    eco_jw_object_end(&jw);
-    eco_buf_putc(&w->out, '\n');
-    eco_reply_body(w, r);
-}
-
-void eco_server_refuse(struct eco_server *s, struct eco_server_worker *w, int status,
-                       const char *code, const char *param, const char *message,
-                       struct eco_http_reply *reply)
-{
-    (void)s;
-    eco_reply_refusal(w, status, code, param, message, reply);
-    reply->close = true;
-}
-
 /* ---- life ---------------------------------------------------------------------------------- */
 
 /* Program version and data digest, as the operation `version` says them. */
@@ -226,28 +183,6 @@ static const char *allowed(const struct eco_route *r)
                              : "POST, OPTIONS";
 }
 
-static bool refused(struct eco_server_worker *w, struct eco_http_reply *r, int status,
-                    const char *code, const char *message)
-{
-    eco_reply_refusal(w, status, code, NULL, message, r);
-    return false;
-}
-
-static bool fits_headers(struct eco_server_worker *w, const struct eco_http_request *q,
-                         struct eco_http_reply *r)
-{
-    if (strlen(q->target) > ECO_HTTP_MAX_URL) {
-        return refused(w, r, 414, "uri_too_long", "the address is longer than 8192 bytes");
-    }
-    if (q->header_bytes > ECO_HTTP_MAX_HEADERS) {
-        return refused(w, r, 431, "headers_too_large", "the headers are larger than 16384 bytes");
-    }
-    if (q->repeated_header) {
-        return refused(w, r, 400, "invalid_request", "a header that may be there once came twice");
-    }
-    return true;
-}
-
 static bool has_tokens(struct eco_server *s, struct eco_server_worker *w,
                        const struct eco_http_request *q, struct eco_http_reply *r)
 {
@@ -257,21 +192,11 @@ static bool has_tokens(struct eco_server *s, struct eco_server_worker *w,
     if (wait_s <= 0) {
         return true;
     }
-    refused(w, r, 429, "too_many_requests", "too many requests of this client; see Retry-After");
+    eco_refuse(w, ECO_REFUSED_TOO_MANY, NULL, r,
+               "over %g requests a minute from this client: try again in %.0f s", s->o.rate_per_min,
+               ceil(wait_s));
     eco_http_add(r, "Retry-After", eco_arena_printf(&w->arena, "%.0f", ceil(wait_s)));
     return false;
-}
-
-static bool fits_body(struct eco_server_worker *w, const struct eco_route *route,
-                      const struct eco_http_request *q, struct eco_http_reply *r)
-{
-    const char *length = q->header[ECO_HTTP_CONTENT_LENGTH];
-    if (!length || strtoull(length, NULL, 10) <= route->body_limit) {
-        return true;
-    }
-    return refused(
-        w, r, 413, "too_large",
-        eco_arena_printf(&w->arena, "the body is larger than %zu bytes", route->body_limit));
 }
 
 static bool method_fits(struct eco_server_worker *w, const struct eco_route *route,
@@ -281,9 +206,25 @@ static bool method_fits(struct eco_server_worker *w, const struct eco_route *rou
     if ((get && route->get) || (is(q->method, "POST") && route->post) || is(q->method, "OPTIONS")) {
         return true;
     }
-    refused(w, r, 405, "method_not_allowed", "this address has no such method; see Allow");
+    eco_refuse(w, ECO_REFUSED_METHOD, NULL, r, "the methods of this address are %s",
+               allowed(route));
     eco_http_add(r, "Allow", allowed(route));
     return false;
+}
+
+static bool is_place(struct eco_server *s, struct eco_server_worker *w,
+                     const struct eco_route *route, const struct eco_http_request *q, size_t path,
+                     struct eco_http_reply *r)
+{
+    if (route->kind != ECO_ROUTE_OTHER || eco_pages_find(&s->pages, q->target, path)) {
+        return true;
+    }
+    const char *near = eco_place_near(s, q->target, path);
+    return near ? eco_refuse(w, ECO_REFUSED_NO_PLACE, NULL, r,
+                             "there is nothing at this address: did you mean '%s'?", near)
+                : eco_refuse(w, ECO_REFUSED_NO_PLACE, NULL, r,
+                             "there is nothing at this address: '/openapi.json' lists those there "
+                             "are");
 }
 
 bool eco_server_admit(struct eco_server *s, struct eco_server_worker *w,
@@ -297,14 +238,23 @@ bool eco_server_admit(struct eco_server *s, struct eco_server_worker *w,
     *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
     const struct eco_route *route = &s->route[r->route];
     *body_limit = route->body_limit;
-    if (!fits_headers(w, q, r)) {
-        return false;
-    }
-    if (route->kind == ECO_ROUTE_OTHER && !eco_pages_find(&s->pages, q->target, path)) {
-        return refused(w, r, 404, "not_found", "there is nothing at this address");
-    }
-    return method_fits(w, route, q, r) && (!route->counted || has_tokens(s, w, q, r)) &&
-           fits_body(w, route, q, r);
+    eco_server_hear_request(w, q);
+    return eco_http_fits(w, q, r) && is_place(s, w, route, q, path, r) &&
+           method_fits(w, route, q, r) && (!route->counted || has_tokens(s, w, q, r)) &&
+           eco_http_fits_body(w, q, route->body_limit, r);
+}
+
+void eco_server_refuse_body(struct eco_server *s, struct eco_server_worker *w,
+                            const struct eco_http_request *q, struct eco_http_reply *r)
+{
+    const char *query;
+    size_t query_len;
+    fresh(w);
+    size_t path = eco_target_split(q->target, &query, &query_len);
+    *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
+    eco_server_hear_request(w, q);
+    eco_refuse_body(w, s->route[r->route].body_limit, r);
+    r->close = true;
 }
 
 /* ---- answers ------------------------------------------------------------------------------- */
@@ -395,6 +345,7 @@ void eco_server_handle(struct eco_server *s, struct eco_server_worker *w,
     size_t path = eco_target_split(q->target, &query, &query_len);
     *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
     const struct eco_route *route = &s->route[r->route];
+    eco_server_hear_request(w, q);
     if (is(q->method, "OPTIONS")) {
         preflight(route, r);
         return;

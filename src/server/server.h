@@ -46,10 +46,9 @@ bool eco_server_admit(struct eco_server *s, struct eco_server_worker *w,
 /** Answers a request that was admitted. The reply is valid until the worker's next call. */
 void eco_server_handle(struct eco_server *s, struct eco_server_worker *w,
                        const struct eco_http_request *q, struct eco_http_reply *reply);
-/** For errors that are found before there is a request: too long a body, a time-out. */
-void eco_server_refuse(struct eco_server *s, struct eco_server_worker *w, int status,
-                       const char *code, const char *param, const char *message,
-                       struct eco_http_reply *reply);
+/** The reply to an admitted request whose body came out longer than its limit. */
+void eco_server_refuse_body(struct eco_server *s, struct eco_server_worker *w,
+                            const struct eco_http_request *q, struct eco_http_reply *reply);
 /** Counts a request that was replied to, `seconds` after its headers were there. */
 void eco_server_count(struct eco_server *s, const struct eco_http_reply *reply, double seconds);
 /** Connections open now and requests being answered, for /metrics. */

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "mcp/mcp.h"
 #include "ops/op.h"
+#include "ops/voice.h"
 #include "server.h"
 #include "store_ops.h"
 
@@ -156,6 +157,7 @@ struct eco_server_worker {
     struct eco_arena arena; /* of one request */
     struct eco_json_doc doc;
     struct eco_buf out;
+    enum eco_lang lang; /* in which errors are told */
 };
 
 /** The context a request's operation runs in: no files, no card of this machine. */
@@ -168,14 +170,37 @@ int eco_query_args(const struct eco_op *op, void *args, struct eco_arena *arena,
 /** Undoes %XX (and '+' when `plus`) strictly; NULL with `err` for a lone '%' or bad digits. */
 char *eco_query_decode(struct eco_arena *arena, const char *text, size_t len, bool plus,
                        size_t *out_len, struct eco_err *err);
+/** The value of the target's first query pair of this name, decoded; NULL: there is none. */
+const char *eco_query_value(struct eco_arena *arena, const char *target, const char *name,
+                            size_t *len);
 
 void eco_reply_start(struct eco_http_reply *r, int status, const char *type);
 void eco_reply_body(struct eco_server_worker *w, struct eco_http_reply *r);
 void eco_reply_error(struct eco_server_worker *w, int status, const struct eco_err *err,
                      struct eco_http_reply *r);
-/** As eco_reply_error, with a code and a message of the transport. */
-void eco_reply_refusal(struct eco_server_worker *w, int status, const char *code, const char *param,
-                       const char *message, struct eco_http_reply *r);
+
+/* refuse.c */
+enum eco_refusal {
+#define X(name, status, code) ECO_REFUSED_##name,
+#include "refusals.def"
+#undef X
+};
+/** As eco_reply_error, of what no operation has a code for. `param`: the parameter or header it is
+ * about, or NULL. Always false, so that `return eco_refuse(...)` reads well. */
+bool eco_refuse(struct eco_server_worker *w, enum eco_refusal what, const char *param,
+                struct eco_http_reply *r, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/** The language of errors: `lang` of the query, else Accept-Language. */
+void eco_server_hear_request(struct eco_server_worker *w, const struct eco_http_request *q);
+/** Takes what a body's `lang` says; false: it names none. */
+bool eco_server_hear(struct eco_server_worker *w, const char *lang, size_t len);
+
+/** framing.c: can the request be read in one way only, and within the limits? */
+bool eco_http_fits(struct eco_server_worker *w, const struct eco_http_request *q,
+                   struct eco_http_reply *r);
+bool eco_http_fits_body(struct eco_server_worker *w, const struct eco_http_request *q, size_t limit,
+                        struct eco_http_reply *r);
+bool eco_refuse_body(struct eco_server_worker *w, size_t limit, struct eco_http_reply *r);
 
 /** Adds ETag and Cache-Control; true: the client has it already, the reply is 304. */
 bool eco_reply_cached(const struct eco_http_request *q, const char *etag, const char *control,
@@ -193,7 +218,7 @@ bool eco_store_may(struct eco_server *s, struct eco_server_worker *w, const stru
 /** Does it carry the owner's token? */
 bool eco_store_is_owner(const struct eco_server *s, const struct eco_http_request *q);
 /** The body asks to be stored: action=store in the query or in the body. */
-bool eco_store_asked(const struct eco_http_request *q, const struct eco_json *body);
+bool eco_store_asked(struct eco_server_worker *w, const struct eco_http_request *q);
 /** The body is an energy.json itself, not an object of parameters. */
 bool eco_is_raw_report(const struct eco_json *body);
 /** The status of an error that is not as usual: a store that is damaged, locked, full, read-only or
@@ -210,6 +235,8 @@ void eco_mcp_http_answer(struct eco_server *s, struct eco_server_worker *w,
 /** client.c: whom the request counts for. */
 void eco_server_address(const struct eco_server *s, const struct eco_http_request *q,
                         unsigned char out[16]);
+/** The place of this path that was probably meant, or NULL. */
+const char *eco_place_near(const struct eco_server *s, const char *path, size_t len);
 /** The path's length in a target, and its query (NULL: none). */
 size_t eco_target_split(const char *target, const char **query, size_t *query_len);
 

@@ -10,28 +10,14 @@ bool eco_is_raw_report(const struct eco_json *body)
            eco_json_get(body, "system_under_test");
 }
 
-bool eco_store_asked(const struct eco_http_request *q, const struct eco_json *body)
+bool eco_store_asked(struct eco_server_worker *w, const struct eco_http_request *q)
 {
-    static const char pair[] = "action=store";
-    const char *query;
-    size_t left;
-    const struct eco_json *action = eco_json_get(body, "action");
-    if (action && action->type == ECO_JSON_STRING &&
-        eco_str_ieq(action->str, action->len, "store")) {
-        return true;
-    }
-    eco_target_split(q->target, &query, &left);
-    while (query && left) {
-        const char *end = memchr(query, '&', left);
-        size_t n = end ? (size_t)(end - query) : left;
-        if (eco_str_ieq(query, n, pair)) {
-            return true;
-        }
-        n += end ? 1 : 0;
-        query += n;
-        left -= n;
-    }
-    return false;
+    size_t len = 0;
+    const struct eco_json *action = eco_json_get(w->doc.root, "action");
+    const char *asked = eco_query_value(&w->arena, q->target, "action", &len);
+    bool body = action && action->type == ECO_JSON_STRING;
+    return (body && eco_str_ieq(action->str, action->len, "store")) ||
+           (asked && eco_str_ieq(asked, len, "store"));
 }
 
 /* Compared whole, so that the time says nothing about how much was right. */
@@ -68,13 +54,6 @@ static bool same_site(const struct eco_http_request *q)
     return host && at && strcmp(at + 3, host) == 0;
 }
 
-static bool refused(struct eco_server_worker *w, struct eco_http_reply *r, int status,
-                    const char *message)
-{
-    eco_reply_refusal(w, status, "permission", NULL, message, r);
-    return false;
-}
-
 bool eco_store_may(struct eco_server *s, struct eco_server_worker *w, const struct eco_route *route,
                    const struct eco_op *op, const struct eco_http_request *q,
                    struct eco_http_reply *r)
@@ -85,20 +64,25 @@ bool eco_store_may(struct eco_server *s, struct eco_server_worker *w, const stru
         return true;
     }
     if (origin && !same_site(q) && !eco_origin_may(s, origin)) {
-        return refused(w, r, 403, "pages of this origin may not change the store; see --origins");
+        return eco_refuse(w, ECO_REFUSED_FORBIDDEN, "Origin", r,
+                          "pages of this origin may not change the store: its owner can add it to "
+                          "--origins");
     }
     if (!s->o.store || !owner) { /* without a store the operation says so */
         return true;
     }
     if (!s->o.token) {
-        return refused(w, r, 403, "closed: the server has no --token-file");
+        return eco_refuse(w, ECO_REFUSED_FORBIDDEN, NULL, r,
+                          "this is closed here: the server was started without --token-file");
     }
     if (!bearer(q)) {
-        refused(w, r, 401, "this wants the owner's bearer token");
+        eco_refuse(w, ECO_REFUSED_NO_TOKEN, "Authorization", r,
+                   "this wants the owner's token: send 'Authorization: Bearer TOKEN'");
         eco_http_add(r, "WWW-Authenticate", "Bearer");
         return false;
     }
-    return eco_store_is_owner(s, q) || refused(w, r, 403, "this is not the owner's token");
+    return eco_store_is_owner(s, q) || eco_refuse(w, ECO_REFUSED_FORBIDDEN, "Authorization", r,
+                                                  "this is not the owner's token");
 }
 
 int eco_store_status(const struct eco_err *err)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Has every error of the command line's own modules its Chinese in src/ops/errors.def?"""
+"""Has every error that a command, a request or an MCP message may get its Chinese in src/ops/errors.def?"""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-MODULES = ("ops", "cli", "dataset", "audit", "base")
+MODULES = ("ops", "cli", "dataset", "audit", "base", "report", "store", "mcp", "server")
 # Of programs, not of users: a wrong call of a function, a broken build.
 INTERNAL = ("a request and room", "the parser gave up")
+INTERNAL_FILES = ("chart_",)  # what is drawn was computed here
 STRING = r'"((?:[^"\\]|\\.)*)"'
 
 
@@ -18,7 +19,7 @@ def formats(call):
 
 
 def calls(source):
-    for m in re.finditer(r"\beco_err_set(?:_at)?\s*\(", source):
+    for m in re.finditer(r"\b(?:eco_err_set(?:_at)?|eco_refuse|refuse)\s*\(", source):
         depth, i = 1, m.end()
         while depth:
             c = source[i]
@@ -38,6 +39,8 @@ def main():
     missing, seen = [], 0
     for module in MODULES:
         for path in sorted((ROOT / "src" / module).glob("*.c")):
+            if path.name.startswith(INTERNAL_FILES):
+                continue
             for call in calls(path.read_text(encoding="utf-8")):
                 for text in formats(call):
                     if " " not in text.strip(" :") or text.startswith(INTERNAL):
@@ -47,7 +50,7 @@ def main():
                         missing.append(f"{path.relative_to(ROOT)}: {text}")
     print(f"{seen} texts of errors, {len(missing)} without Chinese")
     print("\n".join(missing))
-    return 1 if missing or seen < 150 else 0
+    return 1 if missing or seen < 400 else 0
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def main():
         print("SKIPPED: Node or @modelcontextprotocol/sdk is missing (scripts/setup.sh test)")
         return 1 if os.environ.get("CI") else SKIP
     client = pathlib.Path(__file__).with_name("sdk_client.mjs")
-    if modules.resolve().parent != client.resolve().parents[2]:
+    if modules.absolute().parent != client.resolve().parents[2]:
         print("SKIPPED: node_modules is not beside tests/")  # Node looks nowhere else
         return SKIP
     program = str(pathlib.Path(args.program).resolve())

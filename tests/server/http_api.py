@@ -68,21 +68,71 @@ def published(ask):
         ask.fault("ada NF4 is %s", classes["ada"]["precisions"]["NF4"])
 
 
-def chinese(ask):
-    """lang=zh: the message is told in it wherever the mistake stands; code and parameter are not."""
-    def told(method, target, body, want):
-        said = ask.ask(method, target, body, want=400)[2]["error"]
-        if any("\u4e00" <= c <= "\u9fff" for c in said["message"]) != want or not said["param"]:
-            ask.fault("%s %s: %s", method, target, said)
-        return said["code"], said["param"]
-    for part in ("gpu=rtx4900", "batch=-1", "nonsense=1"):
-        same = {told("GET", "/v1/estimate?params_b=7&" + part, None, False),
-                told("GET", "/v1/estimate?lang=zh&params_b=7&" + part, None, True),
-                told("GET", "/v1/estimate?params_b=7&" + part + "&lang=zh", None, True)}
-        if len(same) != 1:
-            ask.fault("lang=zh changes the error of %s: %s", part, same)
-    told("POST", "/v1/estimate", b'{"params_b": 7, "gpu": "rtx4900", "lang": "zh"}', True)
-    told("POST", "/v1/estimate", b'{"params_b": 7, "gpu": "rtx4900"}', False)
+# What the server itself and what operations refuse: status, code, param, and the next step that is told.
+REFUSED = (
+    ("GET", "/v1/estimat?params_b=7", None, {}, 404, "not_found", None, "/v1/estimate"),
+    ("GET", "/estimate", None, {}, 404, "not_found", None, "/v1/estimate"),
+    ("GET", "/v1/estimate/", None, {}, 404, "not_found", None, "/v1/estimate"),
+    ("GET", "/nothing/like/it", None, {}, 404, "not_found", None, "/openapi.json"),
+    ("PUT", "/v1/estimate", None, {}, 405, "method_not_allowed", None, "GET, HEAD, POST, OPTIONS"),
+    ("GET", "/v1/reports", None, {}, 405, "method_not_allowed", None, "POST, OPTIONS"),
+    ("GET", "/v1/gpus?arch=" + "x" * 9000, None, {}, 414, "uri_too_long", None, "POST"),
+    ("GET", "/v1/gpus", None, {"X-Fill": "x" * 20000}, 431, "headers_too_large", None, "16384"),
+    ("POST", "/v1/gpus", b" " * 9000, {}, 413, "too_large", None, "8192"),
+    ("POST", "/v1/gpus", b"arch=ada", {"Content-Type": "application/x-www-form-urlencoded"}, 415,
+     "unsupported_media_type", "Content-Type", "JSON"),
+    ("POST", "/v1/gpus", b"\x1f\x8b\x08", {"Content-Encoding": "gzip"}, 415, "unsupported_media_type",
+     "Content-Encoding", "Content-Encoding"),
+    ("POST", "/v1/gpus", b"", {}, 400, "invalid_content", None, "1"),
+    ("POST", "/v1/estimate", b"[]", {}, 400, "invalid_parameter", None, "JSON"),
+    ("POST", "/v1/estimate", b'{"arch":"ada","arch":"ada"}', {}, 400, "invalid_content", "arch", "arch"),
+    ("GET", "/v1/estimate?params=7", None, {}, 400, "unknown_parameter", "params", "params_b"),
+    ("GET", "/v1/estimate?zzqqzzqq=7", None, {}, 400, "unknown_parameter", "zzqqzzqq", "model, params_b"),
+    ("GET", "/v1/estimate?gpu=rtx4900", None, {}, 400, "unknown_name", "gpu", "rtx4090"),
+    ("GET", "/v1/estimate?params_b=-1", None, {}, 400, "out_of_range", "params_b", "0.001"),
+    ("GET", "/v1/estimate?params_b=7&N=8", None, {}, 400, "invalid_parameter", "params_b", "params_b"),
+    ("GET", "/v1/estimate?params_b", None, {}, 400, "invalid_parameter", "params_b", "params_b"),
+    ("GET", "/v1/estimate?params_b=%zz", None, {}, 400, "invalid_parameter", "params_b", "%"),
+    ("POST", "/v1/withdrawals", b'{"id":"a","token":"b"}', {}, 501, "unsupported", "store", "--store"),
+    ("POST", "/v1/withdrawals", b"{}", {"Origin": "https://a.example"}, 403, "permission", "Origin", "--origins"),
+    ("POST", "/mcp", b"{}", {"Origin": "https://a.example"}, 403, "permission", "Origin", "--origins"),
+    ("POST", "/mcp", b"{}", {"Accept": "text/html"}, 406, "not_acceptable", "Accept", "application/json"),
+    ("POST", "/mcp", b"{}", {"MCP-Protocol-Version": "1999-01-01"}, 400, "unsupported",
+     "MCP-Protocol-Version", "2025-11-25"),
+)
+
+
+def is_chinese(text):
+    return any("\u4e00" <= c <= "\u9fff" for c in text)
+
+
+def languages(ask):
+    """Each refusal says the next step, in the language that the address, the body or the browser asks for;
+    status, code and parameter are the same in both."""
+    for method, target, body, headers, status, code, param, step in REFUSED:
+        longer = target + ("&" if "?" in target else "?") + "lang="
+        ways = [(target, "", False), (target, "de, en;q=0.5, zh;q=0.1", False), (target, "zh-CN,zh;q=0.9,en;q=0.8", True),
+                (longer + "en", "zh", False), (longer + "zh", "en", True), (longer + "%7Ah", "", True)]
+        if target == "/v1/withdrawals" and status == 501:  # has no such parameter
+            ways = ways[:3]
+        for place, accepted, chinese in ways:
+            with_language = dict(headers, **({"Accept-Language": accepted} if accepted else {}))
+            got, head, said = ask.ask(method, place, body, with_language, want=status)
+            error = said["error"]
+            if (error["code"], error["param"]) != (code, param) or step not in error["message"] or \
+                    is_chinese(error["message"]) != chinese or head["X-Content-Type-Options"] != "nosniff":
+                ask.fault("%s %.60s (%s): %s", method, place, accepted, error)
+    for lang, accepted, chinese in (("zh", "en", True), ("en", "zh", False)):
+        body = json.dumps({"gpu": "rtx4900", "lang": lang}).encode()
+        said = ask.ask("POST", "/v1/estimate", body, {"Accept-Language": accepted}, want=400)[2]["error"]
+        if is_chinese(said["message"]) != chinese:
+            ask.fault("lang %s of the body: %s", lang, said)
+    for arguments, chinese in (({}, True), ({"lang": "en"}, False), ({"lang": "zh"}, True)):
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                "params": {"name": "should_i_quantise", "arguments": arguments}}
+        said = ask.ask("POST", "/mcp", json.dumps(call).encode(), {"Accept-Language": "zh"}, want=200)[2]["error"]
+        if is_chinese(said["message"]) != chinese or "should_i_quantize" not in said["message"]:
+            ask.fault("/mcp, arguments %s: %s", arguments, said)
 
 
 def bad_values(schema):
@@ -271,6 +321,7 @@ def broken_requests(service, ask):
         service.raw(data, timeout=1, shut=True)
         if ask.plain("GET", "/healthz")[0] != 200:
             ask.fault("no answer after %.40r", data)
+    framing(service, ask)
     chunked = (b"POST /v1/estimate HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
                b"1f\r\n{\"params_b\":7,\"arch\":\"ampere\"}\n\r\n0\r\n\r\n")
     if b" 200 " not in service.raw(chunked).split(b"\r\n")[0]:
@@ -280,6 +331,47 @@ def broken_requests(service, ask):
     big += (b"1000\r\n" + b" " * 4096 + b"\r\n") * 9 + b"0\r\n\r\n"
     if b" 413 " not in service.raw(big).split(b"\r\n")[0]:
         ask.fault("a long chunked body is not refused")
+
+
+def framing(service, ask):
+    """What two servers could read in two ways: refused with a reason, and nothing behind it is answered."""
+    post, chunks = b"POST /v1/gpus HTTP/1.1\r\nHost: a\r\n", b"2\r\n{}\r\n0\r\n\r\n"
+    smuggled = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+    for head, param in ((post + b"Content-Length: 12\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding"),
+                        (post + b"Transfer-Encoding: chunked\r\nContent-Length: 12\r\n", "Transfer-Encoding"),
+                        (post + b"Transfer-Encoding: xchunked\r\n", "Transfer-Encoding"),
+                        (post + b"Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding"),
+                        (post + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding"),
+                        (post + b"Transfer-Encoding:\r\n chunked\r\n", None),
+                        (post + b"X: a\r\n Transfer-Encoding: chunked\r\n", None),
+                        (post + b"Transfer-Encoding : chunked\r\n", None),
+                        (post + b"Content-Length : 12\r\n", None),
+                        (post + b"Content-Length: 12\r\nContent-Length: 2\r\n", "Content-Length"),
+                        (post.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n", "Transfer-Encoding"),
+                        (post + b"Host: b\r\nContent-Length: 12\r\n", "Host"),
+                        (post + b"Host: a\r\nContent-Length: 12\r\n", "Host"),
+                        (b"POST /v1/gpus HTTP/1.1\r\nTransfer-Encoding: chunked\r\n", "Host"),
+                        (b"POST /v1/gpus\0/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n", None),
+                        (b"POST /v1/gpus /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n", None)):
+        raw = service.raw(head + b"\r\n" + chunks + smuggled, timeout=5)
+        first, _, body = raw.partition(b"\r\n\r\n")
+        if raw.count(b"HTTP/1.1 ") != 1 or b" 400 " not in first.split(b"\r\n")[0]:
+            ask.fault("%r: %r", head, raw[:300])
+        elif json.loads(body)["error"]["code"] != "invalid_request" or json.loads(body)["error"]["param"] != param:
+            ask.fault("%r: %s", head, body)
+    for good in (b"GET http://a.example/v1/gpus HTTP/1.1\r\nHost: a.example\r\n",
+                 b"GET HTTPS://a.example/v1/gpus?arch=ada HTTP/1.1\r\nHost: a.example\r\n",
+                 b"GET /v1/gpus HTTP/1.0\r\n",
+                 b"GET /v1/gpus HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-For: 192.0.2.2\r\n",
+                 b"GET /v1/gpus?" + b"&" * 100 + b"arch=ada HTTP/1.1\r\nHost: a\r\n"):
+        if b" 200 " not in service.raw(good + b"Connection: close\r\n\r\n", timeout=5).split(b"\r\n")[0]:
+            ask.fault("%.80r is refused", good)
+    many = b"GET /v1/gpus?" + b"&a" * 4000 + b" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    if b" 400 " not in service.raw(many, timeout=5).split(b"\r\n")[0]:
+        ask.fault("4,000 parameters are not refused")
+    waits = post + b"Expect: 100-continue\r\nContent-Length: 9000\r\n\r\n"
+    if b" 413 " not in service.raw(waits, timeout=5).split(b"\r\n")[0]:
+        ask.fault("a body that is too long is waited for")
 
 
 def rate(program):
@@ -331,7 +423,7 @@ def main():
         asked.append(ask)
         examples(ask)
         published(ask)
-        chinese(ask)
+        languages(ask)
         negatives(ask)
         protocol(ask)
         broken_requests(service, ask)

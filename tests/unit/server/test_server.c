@@ -287,13 +287,86 @@ static void test_metrics(void **state)
     eco_server_free(s);
 }
 
+/* Whom errors are told to: the address first, then the best of the browser's languages. */
+static void test_language(void **state)
+{
+    static const struct {
+        const char *target, *accept;
+        enum eco_lang want;
+    } cases[] = {{"/", NULL, ECO_LANG_EN},
+                 {"/", "", ECO_LANG_EN},
+                 {"/", "zh", ECO_LANG_ZH},
+                 {"/", "ZH-Hans-CN", ECO_LANG_ZH},
+                 {"/", "en-US,en;q=0.9,zh;q=0.8", ECO_LANG_EN},
+                 {"/", "zh-CN,zh;q=0.9,en;q=0.8", ECO_LANG_ZH},
+                 {"/", "en;q=0.3 , zh;q=0.35", ECO_LANG_ZH},
+                 {"/", "zh;q=0.999,en;q=1", ECO_LANG_EN},
+                 {"/", "zh;q=0", ECO_LANG_EN},
+                 {"/", "fr, de;q=0.9, zh;q=0.1", ECO_LANG_ZH},
+                 {"/", "zhx, zzh", ECO_LANG_EN},
+                 {"/", ",,;q=,zh;q=", ECO_LANG_EN},
+                 {"/?lang=zh", "en", ECO_LANG_ZH},
+                 {"/?a=1&lang=ZH&lang=en", NULL, ECO_LANG_ZH},
+                 {"/?l%61ng=%7a%68", NULL, ECO_LANG_ZH},
+                 {"/?lang=en", "zh", ECO_LANG_EN},
+                 {"/?lang=xx", "zh", ECO_LANG_ZH},
+                 {"/?lang=%z&xlang=zh&lang", NULL, ECO_LANG_EN},
+                 {"/#?lang=zh", NULL, ECO_LANG_EN}};
+    struct eco_server *s = start(0, false, NULL);
+    struct eco_server_worker *w = eco_server_worker_new(s);
+    (void)state;
+    for (size_t i = 0; i < ECO_COUNT(cases); i++) {
+        struct eco_http_request q = ask("GET", cases[i].target);
+        q.header[ECO_HTTP_ACCEPT_LANGUAGE] = cases[i].accept;
+        eco_server_hear_request(w, &q);
+        if (w->lang != cases[i].want) {
+            fail_msg("%s, %s", cases[i].target, cases[i].accept ? cases[i].accept : "-");
+        }
+    }
+    eco_server_worker_free(w);
+    eco_server_free(s);
+}
+
+static void test_places(void **state)
+{
+    static const char *const cases[][2] = {{"/v1/estimat", "/v1/estimate"},
+                                           {"/estimate", "/v1/estimate"},
+                                           {"/V1/Estimate", "/v1/estimate"},
+                                           {"/metric", "/metrics"},
+                                           {"/v1/mcp", "/mcp"},
+                                           {"/healthz/", "/healthz"},
+                                           {"/v1/xyz", NULL},
+                                           {"/v1/", NULL},
+                                           {"/", NULL},
+                                           {"", NULL},
+                                           {"/wp-login.php", NULL}};
+    struct eco_server *s = start(0, false, NULL);
+    (void)state;
+    for (size_t i = 0; i < ECO_COUNT(cases); i++) {
+        const char *near = eco_place_near(s, cases[i][0], strlen(cases[i][0]));
+        if (cases[i][1]) {
+            assert_non_null(near);
+            assert_string_equal(near, cases[i][1]);
+        } else {
+            assert_null(near);
+        }
+    }
+    assert_string_equal(eco_http_origin_form("/a?b"), "/a?b");
+    assert_string_equal(eco_http_origin_form("http://a/b?c=http://d/e"), "/b?c=http://d/e");
+    assert_string_equal(eco_http_origin_form("HTTPS://a:1/"), "/");
+    assert_string_equal(eco_http_origin_form("http://a"), "/");
+    assert_string_equal(eco_http_origin_form("*"), "*");
+    eco_server_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decode), cmocka_unit_test(test_split),
-        cmocka_unit_test(test_tokens), cmocka_unit_test(test_many_clients),
-        cmocka_unit_test(test_client), cmocka_unit_test(test_limit_reply),
-        cmocka_unit_test(test_kept),   cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_metrics)};
+        cmocka_unit_test(test_decode),  cmocka_unit_test(test_split),
+        cmocka_unit_test(test_tokens),  cmocka_unit_test(test_many_clients),
+        cmocka_unit_test(test_client),  cmocka_unit_test(test_limit_reply),
+        cmocka_unit_test(test_kept),    cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_metrics), cmocka_unit_test(test_language),
+        cmocka_unit_test(test_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
