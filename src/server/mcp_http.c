@@ -61,7 +61,7 @@ void eco_mcp_http_answer(struct eco_server *s, struct eco_server_worker *w,
 {
     const char *version = q->header[ECO_HTTP_MCP_VERSION];
     const char *origin = q->header[ECO_HTTP_ORIGIN];
-    struct eco_mcp_call call = {.lang = w->lang};
+    struct eco_mcp_call call = {.lang = eco_server_language(w)};
     if (!eco_origin_may(s, origin)) {
         eco_refuse(w, ECO_REFUSED_FORBIDDEN, "Origin", r,
                    "pages of this origin may not call /mcp: its owner can add it to --origins");

@@ -48,23 +48,27 @@ static enum eco_lang accepted_language(const char *list)
     return best;
 }
 
-bool eco_server_hear(struct eco_server_worker *w, const char *lang, size_t len)
+static bool named_language(const char *name, size_t len, enum eco_lang *out)
 {
-    bool zh = eco_str_ieq(lang, len, "zh");
-    if (!zh && !eco_str_ieq(lang, len, "en")) {
-        return false;
-    }
-    w->lang = zh ? ECO_LANG_ZH : ECO_LANG_EN;
-    return true;
+    bool zh = eco_str_ieq(name, len, "zh"), en = eco_str_ieq(name, len, "en");
+    *out = zh ? ECO_LANG_ZH : en ? ECO_LANG_EN : *out;
+    return zh || en;
 }
 
-void eco_server_hear_request(struct eco_server_worker *w, const struct eco_http_request *q)
+enum eco_lang eco_server_language(struct eco_server_worker *w)
 {
+    const struct eco_json *body = w->body_read ? eco_json_get(w->doc.root, "lang") : NULL;
+    enum eco_lang out = ECO_LANG_EN;
     size_t len = 0;
-    const char *lang = eco_query_value(&w->arena, q->target, "lang", &len);
-    if (!lang || !eco_server_hear(w, lang, len)) {
-        w->lang = accepted_language(q->header[ECO_HTTP_ACCEPT_LANGUAGE]);
+    if (!w->request ||
+        (body && body->type == ECO_JSON_STRING && named_language(body->str, body->len, &out))) {
+        return out;
     }
+    const char *query = eco_query_value(&w->arena, w->request->target, "lang", &len);
+    if (query && named_language(query, len, &out)) {
+        return out;
+    }
+    return accepted_language(w->request->header[ECO_HTTP_ACCEPT_LANGUAGE]);
 }
 
 /* ---- replies ------------------------------------------------------------------------------- */
@@ -83,7 +87,7 @@ static void write_error(struct eco_server_worker *w, int status, const char *cod
 {
     struct eco_json_writer jw;
     struct eco_err told = *err;
-    eco_error_tell(w->lang, &told);
+    eco_error_tell(eco_server_language(w), &told);
     eco_reply_start(r, status, "application/json; charset=utf-8");
     eco_http_add(r, "Cache-Control", "no-store");
     eco_buf_clear(&w->out);

@@ -176,10 +176,7 @@ static bool choose(struct eco_server *s, struct eco_server_worker *w, const stru
         if (read_body(w, q, &status, &err)) {
             return refuse_unread(w, q, status, &err, r);
         }
-        const struct eco_json *lang = eco_json_get(w->doc.root, "lang");
-        if (lang && lang->type == ECO_JSON_STRING) {
-            eco_server_hear(w, lang->str, lang->len);
-        }
+        w->body_read = true;
         *op = route->store_op && eco_store_asked(w, q) ? route->store_op : *op;
     }
     return eco_store_may(s, w, route, *op, q, r);

@@ -156,8 +156,10 @@ void eco_server_worker_free(struct eco_server_worker *w)
 }
 
 /* One large request must not keep its memory for ever. */
-static void fresh(struct eco_server_worker *w)
+static void fresh(struct eco_server_worker *w, const struct eco_http_request *q)
 {
+    w->request = q;
+    w->body_read = false;
     if (w->out.cap > KEEP_BYTES) {
         eco_buf_done(&w->out);
         eco_arena_done(&w->arena);
@@ -233,12 +235,11 @@ bool eco_server_admit(struct eco_server *s, struct eco_server_worker *w,
 {
     const char *query;
     size_t query_len;
-    fresh(w);
+    fresh(w, q);
     size_t path = eco_target_split(q->target, &query, &query_len);
     *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
     const struct eco_route *route = &s->route[r->route];
     *body_limit = route->body_limit;
-    eco_server_hear_request(w, q);
     return eco_http_fits(w, q, r) && is_place(s, w, route, q, path, r) &&
            method_fits(w, route, q, r) && (!route->counted || has_tokens(s, w, q, r)) &&
            eco_http_fits_body(w, q, route->body_limit, r);
@@ -249,10 +250,9 @@ void eco_server_refuse_body(struct eco_server *s, struct eco_server_worker *w,
 {
     const char *query;
     size_t query_len;
-    fresh(w);
+    fresh(w, q);
     size_t path = eco_target_split(q->target, &query, &query_len);
     *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
-    eco_server_hear_request(w, q);
     eco_refuse_body(w, s->route[r->route].body_limit, r);
     r->close = true;
 }
@@ -341,11 +341,10 @@ void eco_server_handle(struct eco_server *s, struct eco_server_worker *w,
 {
     const char *query;
     size_t query_len;
-    fresh(w);
+    fresh(w, q);
     size_t path = eco_target_split(q->target, &query, &query_len);
     *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
     const struct eco_route *route = &s->route[r->route];
-    eco_server_hear_request(w, q);
     if (is(q->method, "OPTIONS")) {
         preflight(route, r);
         return;

@@ -154,10 +154,11 @@ struct eco_server {
 
 struct eco_server_worker {
     struct eco_server *server;
-    struct eco_arena arena; /* of one request */
+    struct eco_arena arena;                 /* of one request */
+    const struct eco_http_request *request; /* the one being answered */
     struct eco_json_doc doc;
+    bool body_read; /* `doc` is the body of `request` */
     struct eco_buf out;
-    enum eco_lang lang; /* in which errors are told */
 };
 
 /** The context a request's operation runs in: no files, no card of this machine. */
@@ -190,10 +191,8 @@ enum eco_refusal {
 bool eco_refuse(struct eco_server_worker *w, enum eco_refusal what, const char *param,
                 struct eco_http_reply *r, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/** The language of errors: `lang` of the query, else Accept-Language. */
-void eco_server_hear_request(struct eco_server_worker *w, const struct eco_http_request *q);
-/** Takes what a body's `lang` says; false: it names none. */
-bool eco_server_hear(struct eco_server_worker *w, const char *lang, size_t len);
+/** The language of errors: `lang` of the body or the query, else Accept-Language. */
+enum eco_lang eco_server_language(struct eco_server_worker *w);
 
 /** framing.c: can the request be read in one way only, and within the limits? */
 bool eco_http_fits(struct eco_server_worker *w, const struct eco_http_request *q,
