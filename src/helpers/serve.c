@@ -7,6 +7,7 @@
 #include "serve_parts.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #define PEM_LIMIT ((size_t)1 << 20)
 #define MOST_THREADS 8 /* unless --threads says more */
 #define MIN_TOKEN 16
+#define LARGE_BLOCK (128 << 10)
 
 static int fail(const struct eco_err *err)
 {
@@ -212,6 +214,10 @@ int main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &set, NULL); /* before any thread: the main one waits for them */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file over its limit is an error of that write */
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD,
+            LARGE_BLOCK); /* fixed: a large block is given back when it is freed */
+#endif
     eco_arena_init(&arena, 0);
     int rc = read_words(op, argc, argv, &args, &arena, &err);
     rc = rc ? rc : run(&args, &arena, &err);

@@ -28,6 +28,7 @@ void serve_worker_give(struct serve *s, struct eco_server_worker *w)
         eco_server_worker_free(w);
         return;
     }
+    eco_server_worker_rest(w); /* else a rarely used one kept it for ever */
     slot->worker = w;
     pthread_mutex_lock(&s->workers_lock);
     slot->next = s->workers;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MESSAGE_MEMORY ((size_t)64 << 20)
+#define TREE_MEMORY ((size_t)8 << 20) /* of a message once it is read */
 #define MAX_BATCH 64
 
 /* Newest first; what a client asks for is taken when it is here. */
@@ -363,7 +364,7 @@ static void batch(struct eco_mcp *m, struct eco_mcp_call *call, const struct eco
 void eco_mcp_handle(struct eco_mcp *m, const char *text, size_t len, const char *header_version,
                     struct eco_mcp_call *call, struct eco_buf *out, struct eco_buf *notes)
 {
-    struct eco_json_doc doc = {0};
+    struct eco_json_doc doc = {.arena = {.limit = TREE_MEMORY}};
     struct eco_err err = {0};
     int version = header_version ? version_index(header_version) : atomic_load(&m->version);
     if (version < 0) { /* what a client without the header speaks, says the specification */
@@ -375,8 +376,12 @@ void eco_mcp_handle(struct eco_mcp *m, const char *text, size_t len, const char 
                "the message is larger than 1114112 bytes");
         return;
     }
-    if (eco_json_parse(&doc, text, len, &err)) {
+    if (eco_json_reparse(&doc, text, len, &err)) {
+        if (err.code == ECO_E_NO_MEMORY) {
+            eco_err_set(&err, ECO_E_TOO_LARGE, "", "the message has too many values");
+        }
         error_reply(out, call->lang, NULL, ECO_RPC_PARSE, &err);
+        eco_json_done(&doc);
         return;
     }
     if (doc.root->type == ECO_JSON_ARRAY) {

@@ -73,10 +73,15 @@ bool eco_reply_cached(const struct eco_http_request *q, const char *etag, const 
 static int read_body(struct eco_server_worker *w, const struct eco_http_request *q, int *status,
                      struct eco_err *err)
 {
+    w->doc.arena.limit = ECO_HTTP_MAX_TREE;
     int rc = eco_json_reparse(&w->doc, q->body ? q->body : "", q->body_len, err);
-    if (rc && rc != ECO_E_NO_MEMORY) {
-        *status = 400; /* the request itself is not JSON */
+    if (rc) {
+        eco_json_done(&w->doc); /* what it took until it failed */
     }
+    if (rc == ECO_E_NO_MEMORY) { /* "[[],[],…": a few bytes each, and a node of a hundred */
+        return eco_err_set(err, ECO_E_TOO_LARGE, NULL, "the body has too many values");
+    }
+    *status = rc ? 400 : 0; /* the request itself is not JSON */
     return rc;
 }
 

@@ -155,12 +155,11 @@ void eco_server_worker_free(struct eco_server_worker *w)
     }
 }
 
-/* One large request must not keep its memory for ever. */
-static void fresh(struct eco_server_worker *w, const struct eco_http_request *q)
+void eco_server_worker_rest(struct eco_server_worker *w)
 {
-    w->request = q;
+    w->request = NULL;
     w->body_read = false;
-    if (w->out.cap > KEEP_BYTES) {
+    if (w->out.cap > KEEP_BYTES || w->arena.used > KEEP_BYTES || w->doc.arena.used > KEEP_BYTES) {
         eco_buf_done(&w->out);
         eco_arena_done(&w->arena);
         eco_arena_init(&w->arena, REQUEST_MEMORY);
@@ -169,6 +168,12 @@ static void fresh(struct eco_server_worker *w, const struct eco_http_request *q)
     }
     eco_arena_reset(&w->arena);
     eco_buf_clear(&w->out);
+}
+
+static void fresh(struct eco_server_worker *w, const struct eco_http_request *q)
+{
+    eco_server_worker_rest(w);
+    w->request = q;
 }
 
 /* ---- admission ----------------------------------------------------------------------------- */

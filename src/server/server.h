@@ -35,6 +35,8 @@ void eco_server_free(struct eco_server *s); /* accepts NULL */
 
 struct eco_server_worker *eco_server_worker_new(struct eco_server *s); /* NULL: no memory */
 void eco_server_worker_free(struct eco_server_worker *w);              /* accepts NULL */
+/** Lets go of the last reply, and of the memory that a large request took. */
+void eco_server_worker_rest(struct eco_server_worker *w);
 
 /**
  * When the headers are there and the body is not: true, the request may go on with a body of at

@@ -4,6 +4,7 @@ parameter of each operation wrong values are made from its schema and must be re
 """
 import argparse
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -374,6 +375,20 @@ def framing(service, ask):
         ask.fault("a body that is too long is waited for")
 
 
+def memory(service, ask):
+    """Bodies of the size allowed that are costly to read leave no memory behind, and are no fault of the server."""
+    before = service.memory_mb()
+    for body, want in ((b'{"text":[' + b"[]," * 300_000 + b"1]}", 413), (b'{"text":[' + b"1," * 500_000 + b"1]}", 413),
+                       (b'{"text":[' + b"1," * 20_000 + b"1]}", 400), (b"[" + b"1," * 40_000 + b"]", 400)):
+        for _ in range(3):
+            ask.ask("POST", "/v1/audit", body, want=want)
+    call = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[' + b"[]," * 300_000 + b"1]}}"
+    if ask.plain("POST", "/mcp", call)[0] != 400:
+        ask.fault("a message of 300,000 values is taken")
+    if not os.environ.get("SANITIZED") and service.memory_mb() > before + 4:
+        ask.fault("the memory grew from %.1f to %.1f MB", before, service.memory_mb())
+
+
 def rate(program):
     with Service(program, "--rate-limit", "5", "--trust-proxy", "--access-log", "off") as service:
         ask = Asker(service)
@@ -427,6 +442,7 @@ def main():
         negatives(ask)
         protocol(ask)
         broken_requests(service, ask)
+        memory(service, ask)
         if service.stop() != 0:
             ask.fault("the server ended with status %d: %s", service.process.returncode, service.said[-1])
     asked += [folder_of_pages(program), rate(program), access_log(program)]
