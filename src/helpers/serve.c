@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PEM_LIMIT ((size_t)1 << 20)
@@ -72,6 +73,11 @@ static int read_token(struct eco_arena *arena, const char *path, const char **ou
     int rc = read_text(arena, path, &text, err);
     if (rc || !text) {
         return rc;
+    }
+    struct stat st;
+    if (stat(path, &st) == 0 && st.st_mode & S_IRWXO) {
+        fprintf(stderr, "ecocompute-serve: warning: every user may read '%s', the owner's token\n",
+                path);
     }
     size_t n = strcspn(text, "\r\n");
     if (n < MIN_TOKEN) {

@@ -46,12 +46,22 @@ bool eco_store_is_owner(const struct eco_server *s, const struct eco_http_reques
     return token && s->o.token && same_secret(s->o.token, token);
 }
 
-/* A page of this very server: its Origin names the host the request was sent to. */
-static bool same_site(const struct eco_http_request *q)
+/* "eco.example.org:8080": a name that its owner may point at this machine (DNS rebinding). Not an
+ * address, and not a name of the local network alone. */
+static bool may_be_rebound(const char *host)
+{
+    size_t n = strcspn(host, ":");
+    return memchr(host, '.', n) && strspn(host, "0123456789.") < n;
+}
+
+/* A page of this very server: its Origin names the host the request was sent to. Over HTTPS a
+ * certificate vouches for the name, behind a proxy of ours the proxy does. */
+static bool same_site(const struct eco_server *s, const struct eco_http_request *q)
 {
     const char *origin = q->header[ECO_HTTP_ORIGIN], *host = q->header[ECO_HTTP_HOST];
     const char *at = strstr(origin, "://");
-    return host && at && strcmp(at + 3, host) == 0;
+    bool vouched = s->o.trust_proxy || strncmp(origin, "https:", 6) == 0;
+    return host && at && strcmp(at + 3, host) == 0 && (vouched || !may_be_rebound(host));
 }
 
 bool eco_store_may(struct eco_server *s, struct eco_server_worker *w, const struct eco_route *route,
@@ -63,7 +73,7 @@ bool eco_store_may(struct eco_server *s, struct eco_server_worker *w, const stru
     if (!route->write && !submits) {
         return true;
     }
-    if (origin && !same_site(q) && !eco_origin_may(s, origin)) {
+    if (origin && !same_site(s, q) && !eco_origin_may(s, origin)) {
         return eco_refuse(w, ECO_REFUSED_FORBIDDEN, "Origin", r,
                           "pages of this origin may not change the store: its owner can add it to "
                           "--origins");

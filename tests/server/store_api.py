@@ -239,6 +239,7 @@ def owned_server(program, url, folder):
     """With --token-file: submitting and moderating are the owner's; what waits is for the owner's eyes."""
     path = pathlib.Path(folder, "token")
     path.write_text(OWNER + "\nsecond line\n")
+    path.chmod(0o640)
     with Service(program, "--store", url, "--token-file", str(path), "--rate-limit", "0") as service:
         ask = Asker(service)
         owner = {"Authorization": "Bearer " + OWNER}
@@ -272,6 +273,12 @@ def owned_server(program, url, folder):
         service.stop()
         if any(OWNER in line or receipt["token"] in line for line in service.said):
             ask.fault("a token is in the log")
+        if any("warning" in line for line in service.said):
+            ask.fault("a token's file of mode 640: %s", service.said)
+    path.chmod(0o644)
+    with Service(program, "--store", url, "--token-file", str(path)) as service:
+        if not any("every user may read" in line for line in service.said):
+            ask.fault("a token's file of mode 644: %s", service.said)
     short = pathlib.Path(folder, "short")
     short.write_text("abc\n")
     words = [program, "serve", "--port", "0", "--store", url, "--token-file", str(short)]

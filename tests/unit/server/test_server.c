@@ -359,6 +359,49 @@ static void test_places(void **state)
     eco_server_free(s);
 }
 
+/* Whose pages may change the store. 501: this one may, and there is no store. */
+static void test_origins(void **state)
+{
+    static const char *const others[] = {"https://other.example"};
+    static const struct {
+        const char *host, *origin;
+        bool proxy;
+        int want;
+    } cases[] = {{"127.0.0.1:8080", NULL, false, 501},
+                 {"127.0.0.1:8080", "http://127.0.0.1:8080", false, 501},
+                 {"[::1]:8080", "http://[::1]:8080", false, 501},
+                 {"192.0.2.7:8080", "http://192.0.2.7:8080", false, 501},
+                 {"gpu-box:8080", "http://gpu-box:8080", false, 501},
+                 {"gpu-box:8080", "http://gpu-box:8081", false, 403},
+                 {"eco.example.org", "https://eco.example.org", false, 501},
+                 {"eco.example.org", "http://eco.example.org", false, 403}, /* DNS rebinding */
+                 {"192.0.2.7.example:80", "http://192.0.2.7.example:80", false, 403},
+                 {"eco.example.org", "http://eco.example.org", true, 501},
+                 {"eco.example.org", "http://evil.example", true, 403},
+                 {"eco.example.org", "https://other.example", false, 501},
+                 {"eco.example.org", "null", false, 403},
+                 {"eco.example.org", "", false, 403}};
+    struct eco_http_reply r;
+    (void)state;
+    for (size_t i = 0; i < ECO_COUNT(cases); i++) {
+        const struct eco_server_options o = {
+            .trust_proxy = cases[i].proxy, .origins = others, .n_origins = 1, .now_ns = fake_now};
+        struct eco_server *s = NULL;
+        assert_int_equal(eco_server_new(&o, &s, NULL), 0);
+        struct eco_server_worker *w = eco_server_worker_new(s);
+        struct eco_http_request q = ask("POST", "/v1/withdrawals");
+        q.header[ECO_HTTP_HOST] = cases[i].host;
+        q.header[ECO_HTTP_ORIGIN] = cases[i].origin;
+        q.body = "{\"id\":\"a\",\"token\":\"b\"}";
+        q.body_len = strlen(q.body);
+        if (status_of(s, w, &q, &r) != cases[i].want) {
+            fail_msg("%s, %s: %d", cases[i].host, cases[i].origin, r.status);
+        }
+        eco_server_worker_free(w);
+        eco_server_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +410,6 @@ int main(void)
         cmocka_unit_test(test_client),  cmocka_unit_test(test_limit_reply),
         cmocka_unit_test(test_kept),    cmocka_unit_test(test_pages),
         cmocka_unit_test(test_metrics), cmocka_unit_test(test_language),
-        cmocka_unit_test(test_places)};
+        cmocka_unit_test(test_places),  cmocka_unit_test(test_origins)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
