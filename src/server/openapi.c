@@ -43,7 +43,7 @@ static void ref_item(struct eco_json_writer *w, const char *name, const char *su
     X(MethodNotAllowed, 405, "the address has no such method; see Allow")                          \
     X(TooLarge, 413, "the body or a value is larger than its limit")                               \
     X(UriTooLong, 414, "the address is longer than 8192 bytes")                                    \
-    X(UnsupportedMediaType, 415, "the body is a form, not JSON")                                   \
+    X(UnsupportedMediaType, 415, "the body is packed, or a form and not JSON")                     \
     X(Unprocessable, 422, "the document in the request is read, and wrong")                        \
     X(TooManyRequests, 429, "too many requests of this client")                                    \
     X(HeadersTooLarge, 431, "the headers are larger than 16384 bytes")                             \
@@ -223,8 +223,22 @@ static bool is_store_op(const struct eco_op *op)
     return found;
 }
 
-static void method_head(const struct eco_op *op, const char *method, struct eco_json_writer *w)
+/* Nobody but the owner; or the owner for more, or where the server was started with a token. */
+static void security(const struct eco_route *r, struct eco_json_writer *w)
 {
+    static const char owner[] = "[{\"owner\":[]}]", also[] = "[{},{\"owner\":[]}]";
+    if (r->owner) {
+        eco_jw_key(w, "security");
+        eco_jw_raw(w, owner, sizeof owner - 1);
+    } else if (r->store_op || r->op == &eco_store_ops[ECO_STORE_LIST]) {
+        eco_jw_key(w, "security");
+        eco_jw_raw(w, also, sizeof also - 1);
+    }
+}
+
+static void method_head(const struct eco_route *r, const char *method, struct eco_json_writer *w)
+{
+    const struct eco_op *op = r->op;
     char id[64];
     key_object(w, strcmp(method, "get") == 0 ? "get" : "post");
     snprintf(id, sizeof id, "%s_%s", method, op->name);
@@ -235,13 +249,14 @@ static void method_head(const struct eco_op *op, const char *method, struct eco_
     eco_jw_array_end(w);
     eco_jw_kv_str(w, "summary", op->summary);
     eco_jw_kv_str(w, "description", op->about);
+    security(r, w);
 }
 
 static void get_method(const struct eco_route *r, const struct eco_example *x,
                        struct eco_json_writer *w)
 {
     const struct eco_op *op = r->op;
-    method_head(op, "get", w);
+    method_head(r, "get", w);
     parameters(op, x, w);
     key_object(w, "responses");
     result_response(op, r, x, true, w);
@@ -261,11 +276,10 @@ static const char raw_parameters[] =
     "the body itself; validate when not "
     "said\",\"schema\":{\"type\":\"string\"}},{\"name\":\"consent\","
     "\"in\":\"query\",\"description\":\"with action=store: true, you may publish this report and "
-    "want "
-    "it stored and listed here\",\"schema\":{\"type\":\"boolean\"}}]";
+    "want it stored and listed here\",\"schema\":{\"type\":\"boolean\"}}]";
 static const char raw_schema[] =
     "{\"type\":\"object\",\"description\":\"an energy.json itself, up to 256 KiB\",\"required\":["
-    "\"schema_version\"]}";
+    "\"schema_version\"],\"properties\":{\"schema_version\":{\"type\":\"string\"}}}";
 
 static void request_schema(const struct eco_route *r, struct eco_json_writer *w)
 {
@@ -301,7 +315,7 @@ static void post_method(const struct eco_route *r, const struct eco_example *x,
                         struct eco_json_writer *w)
 {
     const struct eco_op *op = r->op;
-    method_head(op, "post", w);
+    method_head(r, "post", w);
     if (r->store_op) {
         eco_jw_key(w, "parameters");
         eco_jw_raw(w, raw_parameters, sizeof raw_parameters - 1);
@@ -361,7 +375,9 @@ static void op_path(const struct eco_server *s, const struct eco_route *r, struc
 static const char own_paths[] =
     "\"/openapi.json\":{\"get\":{" OWN("openapi", "this document", "Written from the same table.")
     "\"responses\":{\"200\":{\"description\":\"OpenAPI 3.1\",\"content\":{\"application/json\":"
-    "{\"schema\":{\"type\":\"object\",\"required\":[\"openapi\",\"info\",\"paths\"]}}}},\"304\":"
+    "{\"schema\":{\"type\":\"object\",\"required\":[\"openapi\",\"info\",\"paths\"],\"properties\":"
+    "{\"openapi\":{\"type\":\"string\"},\"info\":{\"type\":\"object\"},\"paths\":{\"type\":"
+    "\"object\"}}}}}},\"304\":"
     "{\"description\":\"the client has it already\"}," CLIENT_ERRORS "}}},"
     "\"/healthz\":{\"get\":{" OWN("health", "is the server up?", "Asks nothing but the process.")
     "\"responses\":{\"200\":{\"description\":\"it is\",\"content\":{\"application/json\":"
@@ -437,6 +453,10 @@ static void op_schemas(const struct eco_op *op, bool post, struct eco_json_write
     }
 }
 
+static const char security_schemes[] =
+    "{\"owner\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"the first line of the "
+    "server's --token-file\"}}";
+
 static void components(const struct eco_server *s, struct eco_json_writer *w)
 {
     key_object(w, "components");
@@ -448,6 +468,8 @@ static void components(const struct eco_server *s, struct eco_json_writer *w)
     }
     eco_jw_object_end(w);
     refusal_responses(w);
+    eco_jw_key(w, "securitySchemes");
+    eco_jw_raw(w, security_schemes, sizeof security_schemes - 1);
     eco_jw_object_end(w);
 }
 

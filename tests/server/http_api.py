@@ -103,6 +103,16 @@ REFUSED = (
 )
 
 
+def described(ask):
+    """The document says who may do what: the owner's places want its token, all others none."""
+    wants = {path: [m.get("security") for m in methods.values()] for path, methods in ask.openapi["paths"].items()}
+    known = ask.openapi["components"]["securitySchemes"]
+    either = [{}, {"owner": []}]
+    if set(known) != {"owner"} or {p: w[0] for p, w in wants.items() if w[0] is not None} != {
+            "/v1/reports": either, "/v1/replications": either, "/v1/moderations": [{"owner": []}]}:
+        ask.fault("security: %s", wants)
+
+
 def is_chinese(text):
     return any("\u4e00" <= c <= "\u9fff" for c in text)
 
@@ -201,7 +211,7 @@ def negatives(ask):
         if not post or path == "/mcp":
             continue
         request = post["requestBody"]["content"]["application/json"]["schema"]
-        ways = [ask.resolve(way).get("properties", {}) for way in request.get("anyOf", [request])]
+        ways = [ask.resolve(way).get("properties", {}) for way in request.get("anyOf", [request]) if "$ref" in way]
         for name, schema in [pair for way in ways for pair in way.items()]:
             for value in bad_json(schema):
                 status, _, said = ask.ask("POST", path, json.dumps({name: value}).encode(), want=400)
@@ -436,6 +446,7 @@ def main():
     with Service(program, "--rate-limit", "0", "--access-log", "off") as service:
         ask = Asker(service)
         asked.append(ask)
+        described(ask)
         examples(ask)
         published(ask)
         languages(ask)
