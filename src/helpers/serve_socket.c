@@ -49,7 +49,8 @@ int serve_listen(const char *address, int port, int *fd, int *bound_port, struct
     union address a;
     socklen_t len = 0;
     if (!parse(address, port, &a, &len)) {
-        return eco_err_set(err, ECO_E_INVALID, "bind", "'%.60s' is not an IPv4 or IPv6 address",
+        return eco_err_set(err, ECO_E_INVALID, "bind",
+                           "'%.60s' is not an IPv4 or IPv6 address (127.0.0.1, ::1, 0.0.0.0 …)",
                            address);
     }
     int s = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);

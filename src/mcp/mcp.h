@@ -17,6 +17,10 @@
 
 #define ECO_MCP_MAX_MESSAGE (((size_t)1 << 20) + ((size_t)64 << 10)) /* a body of audit_code fits */
 
+/* What a client speaks that has not said it. Over HTTP that is each request's own matter: what
+ * others agreed on does not count. */
+#define ECO_MCP_VERSION_UNSAID "2025-03-26"
+
 struct eco_mcp_options {
     const struct eco_gpu *host_gpu; /* the default card, or NULL */
     const char *host_gpu_name;

@@ -367,8 +367,8 @@ void eco_mcp_handle(struct eco_mcp *m, const char *text, size_t len, const char 
     struct eco_json_doc doc = {.arena = {.limit = TREE_MEMORY}};
     struct eco_err err = {0};
     int version = header_version ? version_index(header_version) : atomic_load(&m->version);
-    if (version < 0) { /* what a client without the header speaks, says the specification */
-        version = version_index("2025-03-26");
+    if (version < 0) {
+        version = version_index(ECO_MCP_VERSION_UNSAID);
     }
     size_t mark = out->len;
     if (len > ECO_MCP_MAX_MESSAGE) {

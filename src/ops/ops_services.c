@@ -15,7 +15,7 @@
 static int check_serve(struct eco_ctx *ctx, const struct eco_args_serve *a, const char *program,
                        struct eco_res_serve *out, struct eco_err *err)
 {
-    const char **notes = eco_arena_array(ctx->arena, 3, sizeof(*notes));
+    const char **notes = eco_arena_array(ctx->arena, 4, sizeof(*notes));
     size_t n = 0;
     bool v6 = strchr(a->bind, ':') != NULL;
     bool local = strcmp(a->bind, "127.0.0.1") == 0 || strcmp(a->bind, "::1") == 0;
@@ -31,6 +31,9 @@ static int check_serve(struct eco_ctx *ctx, const struct eco_args_serve *a, cons
     }
     if (!local && !a->tls_cert) {
         notes[n++] = "without TLS: put a proxy before it, or give --tls-cert and --tls-key";
+    }
+    if (!local && a->store && !a->token_file) {
+        notes[n++] = "whoever reaches it may store reports: --token-file closes that";
     }
     out->url = eco_step_fmt(ctx, "http%s://%s%s%s:%lld/", a->tls_cert ? "s" : "", v6 ? "[" : "",
                             a->bind, v6 ? "]" : "", (long long)a->port);
@@ -70,10 +73,25 @@ bool eco_serve_says_no(const void *result)
     return !((const struct eco_res_serve *)result)->program;
 }
 
+/* "https://example.org:8443", as browsers send it; anything else would never be met. */
+static bool is_origin(const char *text)
+{
+    bool web = strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+    const char *host = web ? strstr(text, "://") + 3 : "";
+    return host[0] && !host[strcspn(host, "/?# ")];
+}
+
 /* What relates parameters of `serve`. */
 int eco_check_serve(const void *args, struct eco_err *err)
 {
     const struct eco_args_serve *a = args;
+    for (size_t i = 0; i < a->origins.n; i++) {
+        if (!is_origin(a->origins.v[i])) {
+            return eco_err_set(err, ECO_E_INVALID, "origins",
+                               "'%.60s' is no origin: https://example.org, without a path",
+                               a->origins.v[i]);
+        }
+    }
     if (!a->tls_cert != !a->tls_key) {
         const char *missing = a->tls_cert ? "tls_key" : "tls_cert";
         return eco_err_set(err, ECO_E_MISSING, missing, "'tls_cert' and 'tls_key' go together");

@@ -42,7 +42,7 @@ bool eco_origin_may(const struct eco_server *s, const char *origin)
         return true;
     }
     for (size_t i = 0; i < s->o.n_origins; i++) {
-        if (strcmp(s->o.origins[i], origin) == 0) {
+        if (eco_str_casecmp(s->o.origins[i], origin) == 0) {
             return true;
         }
     }
@@ -77,7 +77,8 @@ void eco_mcp_http_answer(struct eco_server *s, struct eco_server_worker *w,
                    "this protocol version is not spoken here: one of %s", eco_mcp_versions());
         return;
     }
-    eco_mcp_handle(&s->mcp, q->body ? q->body : "", q->body_len, version, &call, &w->out, NULL);
+    eco_mcp_handle(&s->mcp, q->body ? q->body : "", q->body_len,
+                   version ? version : ECO_MCP_VERSION_UNSAID, &call, &w->out, NULL);
     bool no_rpc =
         w->out.len && strncmp(eco_buf_str(&w->out), "{\"jsonrpc\":\"2.0\",\"id\":null", 26) == 0;
     eco_reply_start(r,

@@ -385,6 +385,24 @@ def framing(service, ask):
         ask.fault("a body that is too long is waited for")
 
 
+def strangers(ask):
+    """What one MCP client agreed on over HTTP is nothing to another: each says its version, or is of 2025-03-26."""
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize",
+             "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
+    said = ask.ask("POST", "/mcp", json.dumps(hello).encode(), want=200)[2]
+    if said["result"]["protocolVersion"] != "2025-11-25":
+        ask.fault("initialize: %s", said)
+    batch = json.dumps([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]).encode()
+    said = ask.ask("POST", "/mcp", batch, want=200)[2]
+    if said != [{"jsonrpc": "2.0", "id": 1, "result": {}}]:
+        ask.fault("a batch without a version: %s", said)
+    status, _, raw = ask.plain("POST", "/mcp", batch, headers={"MCP-Protocol-Version": "2025-11-25"})
+    if status != 400 or json.loads(raw)["error"]["code"] != -32600:
+        ask.fault("a batch of 2025-11-25: %d %s", status, raw)
+    for method in ("GET", "DELETE"):
+        ask.ask(method, "/mcp", headers={"Mcp-Session-Id": "1"}, want=405)
+
+
 def memory(service, ask):
     """Bodies of the size allowed that are costly to read leave no memory behind, and are no fault of the server."""
     before = service.memory_mb()
@@ -453,6 +471,7 @@ def main():
         negatives(ask)
         protocol(ask)
         broken_requests(service, ask)
+        strangers(ask)
         memory(service, ask)
         if service.stop() != 0:
             ask.fault("the server ended with status %d: %s", service.process.returncode, service.said[-1])
