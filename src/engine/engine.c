@@ -172,11 +172,30 @@ static int make_scratch(struct eco_decoder *e, const struct eco_plan *p, struct 
     return 0;
 }
 
+/* Tokens that the model's positions are sound for: what it was trained on, stretched as it says. */
+static double sound_context(const struct eco_shape *s)
+{
+    double own = s->max_context, stretched = own;
+    if (s->rope.kind == ECO_ROPE_LINEAR) {
+        stretched = own * s->rope.factor;
+    } else if (s->rope.kind == ECO_ROPE_YARN) {
+        stretched = s->rope.original_context * s->rope.factor;
+    }
+    return stretched > own ? stretched : own;
+}
+
 static void warn(struct eco_decoder *e, const struct eco_engine_options *o)
 {
     struct eco_engine_info *i = &e->info;
     int busy = eco_engine_runnable();
-    if (o->threads > i->cpus) {
+    double sound = sound_context(&e->f.shape);
+    if (!i->synthetic && i->context_tokens > sound) {
+        snprintf(
+            i->warning, sizeof(i->warning),
+            "a context of %d tokens, the model was made for %.0f: what it writes beyond is not "
+            "sound",
+            i->context_tokens, sound);
+    } else if (o->threads > i->cpus) {
         snprintf(i->warning, sizeof(i->warning),
                  "%d threads were asked for, this process may use %d CPUs: %d are used", o->threads,
                  i->cpus, i->threads);

@@ -71,6 +71,12 @@ static bool finite_output(const struct eco_decoder *e)
     return sum == 0.0f;
 }
 
+static int not_sound(struct eco_err *err)
+{
+    return eco_err_set(err, ECO_E_CONTENT, "model",
+                       "the model's outputs are not finite numbers: its weights are not sound");
+}
+
 static int emit(struct eco_decoder *e, const int *next, int index, int n_gen, int *ids,
                 const struct eco_engine_sink *sink)
 {
@@ -127,8 +133,7 @@ int eco_engine_sample(struct eco_decoder *e, const struct eco_sampling *how, con
     }
     eco_engine_sampler_done(&s);
     if (!finite_output(e)) {
-        return eco_err_set(err, ECO_E_CONTENT, "model",
-                           "the model's outputs are not finite numbers: its weights are not sound");
+        return not_sound(err);
     }
     if (out) {
         report(e, n_prompt, made, seconds(start, first), seconds(first, last), out);
@@ -242,8 +247,12 @@ int eco_engine_perplexity(struct eco_decoder *e, const int *tokens, int64_t n, i
         each_logits(e, s.tokens, s.n, score, &s);
         count += s.n - 1;
     }
+    double value = rc ? 0.0 : exp(s.nll / (double)count);
+    if (!isfinite(value)) {
+        return not_sound(err);
+    }
     if (rc == 0) {
-        *ppl = exp(s.nll / (double)count);
+        *ppl = value;
         if (counted) {
             *counted = count;
         }

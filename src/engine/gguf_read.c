@@ -132,7 +132,8 @@ bool eco_gguf_is(const struct eco_gguf_key *k, const char *text)
 
 int eco_gguf_bad(const struct eco_gguf *g, const char *what, struct eco_err *err)
 {
-    return eco_err_set_at(err, ECO_E_CONTENT, g->file, 0, (long)g->c.at, "gguf: %s", what);
+    return eco_err_set_at(err, ECO_E_CONTENT, g->file, 0, (long)g->c.at, "'%.160s': %s", g->file,
+                          what);
 }
 
 static int read_keys(struct eco_gguf *g, uint64_t n, struct eco_arena *arena, struct eco_err *err)

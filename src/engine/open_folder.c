@@ -184,6 +184,11 @@ static int add_tensors(struct eco_file_tensors *f, const char *folder, struct ec
     struct eco_buf text = ECO_BUF_INIT;
     struct eco_json_doc doc;
     snprintf(path, sizeof(path), "%s/model.safetensors.index.json", folder);
+    if (!eco_file_exists(path)) {
+        return eco_err_set(err, ECO_E_NOT_FOUND, folder,
+                           "no weights in '%.160s': neither model.safetensors nor its index",
+                           folder);
+    }
     int rc = eco_file_read(path, ECO_MODEL_MAX_INDEX, &text, err);
     rc = rc ? rc : eco_json_parse(&doc, eco_buf_str(&text), text.len, err);
     if (rc == 0) {

@@ -62,6 +62,30 @@ static int open_files(const char *path, bool folder, struct eco_opened *out, str
     return 0;
 }
 
+/* ".safetensors" or ".json" at the end of a file's name: a part of a folder's model. */
+static bool part_of_folder(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".safetensors") == 0 || strcmp(dot, ".json") == 0);
+}
+
+int eco_engine_check_path(const char *path, struct eco_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (!eco_file_exists(path)) {
+        return eco_err_set(err, ECO_E_NOT_FOUND, "model",
+                           "no file or folder '%.100s': the engine takes synthetic:NAME, a Hugging "
+                           "Face folder or a .gguf file",
+                           path);
+    }
+    if (!eco_file_is_dir(path) && part_of_folder(path)) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, "model",
+                           "'%.100s' is one file of a model: give its folder, '%.*s'", path,
+                           slash ? (int)(slash - path) + (slash == path) : 1, slash ? path : ".");
+    }
+    return 0;
+}
+
 int eco_engine_open_model(const char *spec, uint64_t seed, bool with_source, struct eco_opened *out,
                           struct eco_err *err)
 {
@@ -71,13 +95,8 @@ int eco_engine_open_model(const char *spec, uint64_t seed, bool with_source, str
     if (strncmp(spec, SYNTHETIC, sizeof(SYNTHETIC) - 1) == 0) {
         return open_synthetic(spec + sizeof(SYNTHETIC) - 1, seed, with_source, out, err);
     }
-    if (eco_file_exists(spec)) {
-        return open_files(spec, eco_file_is_dir(spec), out, err);
-    }
-    return eco_err_set(err, ECO_E_NOT_FOUND, "model",
-                       "no file or folder '%.100s': the engine takes synthetic:NAME, a Hugging "
-                       "Face folder or a .gguf file",
-                       spec);
+    int rc = eco_engine_check_path(spec, err);
+    return rc ? rc : open_files(spec, eco_file_is_dir(spec), out, err);
 }
 
 void eco_engine_opened_done(struct eco_opened *o)

@@ -16,6 +16,9 @@ struct eco_opened {
     bool synthetic;
 };
 
+/** Whether a path is a folder or a file that may be a whole model; says which to give. */
+int eco_engine_check_path(const char *path, struct eco_err *err);
+
 /** "synthetic:NAME", a folder, a .gguf; `with_source` false: shape only. */
 int eco_engine_open_model(const char *spec, uint64_t seed, bool with_source, struct eco_opened *out,
                           struct eco_err *err);

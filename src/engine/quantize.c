@@ -227,6 +227,23 @@ static int from_gguf(struct eco_quantize_run *q, struct eco_file_tensors *files,
     return rc;
 }
 
+/* What to read and to write. A file of another ending would be written, and not opened again. */
+static int check_names(const char *from, const char *to, struct eco_err *err)
+{
+    size_t len = strlen(to);
+    if (strncmp(from, "synthetic:", strlen("synthetic:")) == 0) {
+        return eco_err_set(err, ECO_E_NOT_FOUND, "model",
+                           "'%.100s': quantize takes a Hugging Face folder or a .gguf file", from);
+    }
+    if (len < 5 || strcmp(to + len - 5, ".gguf") != 0) {
+        return eco_err_set(err, ECO_E_INVALID, "out",
+                           "'%.100s': the file to write must end with .gguf, or no program takes "
+                           "it for one",
+                           to);
+    }
+    return eco_engine_check_path(from, err);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static int run(struct eco_quantize_run *q, const char *from, const char *to, uint32_t file_type,
@@ -263,10 +280,7 @@ int eco_engine_quantize(const char *from, const char *to, enum eco_precision p, 
     memset(out, 0, sizeof(*out));
     eco_gguf_writer_init(&q.w);
     int rc = check_precision(p, &q.format, &file_type, err);
-    if (rc == 0 && !eco_file_exists(from)) {
-        rc = eco_err_set(err, ECO_E_NOT_FOUND, "model",
-                         "'%.100s': quantize takes a Hugging Face folder or a .gguf file", from);
-    }
+    rc = rc ? rc : check_names(from, to, err);
     rc = rc ? rc : run(&q, from, to, file_type, threads, force, err);
     eco_gguf_writer_done(&q.w);
     eco_engine_pool_free(q.pool);

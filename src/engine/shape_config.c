@@ -106,7 +106,8 @@ static int read_rope(const char *file, const struct eco_json *root, struct eco_s
     struct eco_rope *r = &s->rope;
     scaling = scaling && scaling->type == ECO_JSON_OBJECT ? scaling : params;
     r->theta = get_num(root, "rope_theta", get_num(params, "rope_theta", 10000.0));
-    r->dims = (int)(s->head_dim * get_num(root, "partial_rotary_factor", 1.0));
+    double part = get_num(params, "partial_rotary_factor", 1.0);
+    r->dims = (int)(s->head_dim * get_num(root, "partial_rotary_factor", part));
     const struct eco_json *kind = eco_json_get(scaling, "rope_type");
     kind = kind ? kind : eco_json_get(scaling, "type");
     const char *name = kind && kind->type == ECO_JSON_STRING ? kind->str : "default";
@@ -157,6 +158,21 @@ static void read_gemma2(const struct eco_json *root, struct eco_shape *s)
     s->logit_softcap = (float)get_num(root, "final_logit_softcapping", 30.0);
 }
 
+/* The family's own gate: another one would run, and give another model's text. */
+static int refuse_gate(const char *file, const struct eco_json *root, const struct family *f,
+                       struct eco_err *err)
+{
+    const char *key = f->gemma2 ? "hidden_activation" : "hidden_act";
+    const char *own = f->gemma2 ? "gelu_pytorch_tanh" : "silu";
+    const struct eco_json *act = eco_json_get(root, key);
+    if (!act || act->type == ECO_JSON_NULL ||
+        (act->type == ECO_JSON_STRING && strcmp(act->str, own) == 0)) {
+        return 0;
+    }
+    return eco_err_set(err, ECO_E_UNSUPPORTED, file, "'%s' is '%.40s': the engine runs %s with %s",
+                       key, act->type == ECO_JSON_STRING ? act->str : "no name", f->type, own);
+}
+
 static int refuse(const char *file, const struct eco_json *root, struct eco_err *err)
 {
     const struct eco_json *type = eco_json_get(root, "model_type");
@@ -174,7 +190,7 @@ static int refuse(const char *file, const struct eco_json *root, struct eco_err 
     if (get_bool(root, "mlp_bias", false)) {
         return eco_err_set(err, ECO_E_UNSUPPORTED, file, "biases in the feed-forward part");
     }
-    return 0;
+    return refuse_gate(file, root, find_family(type), err);
 }
 
 int eco_engine_shape_from_config(const char *file, const struct eco_json *root,

@@ -20,7 +20,8 @@ struct loading {
 
 static int bad(const struct loading *l, const char *what, struct eco_err *err)
 {
-    return eco_err_set(err, ECO_E_CONTENT, l->g.file, "gguf: the vocabulary's %s", what);
+    return eco_err_set(err, ECO_E_CONTENT, l->g.file, "'%.160s': the vocabulary's %s", l->g.file,
+                       what);
 }
 
 static int find_lists(struct loading *l, struct eco_err *err)

@@ -53,6 +53,10 @@ static int check(const struct eco_args_engine *a, struct eco_err *err)
                            "--prompt is for generate, --corpus for perplexity, not for %s",
                            a->action);
     }
+    if (a->out && strcmp(a->action, "quantize") != 0) {
+        return eco_err_set(err, ECO_E_INVALID, "out",
+                           "'%.100s': only quantize writes a file, not %s", a->out, a->action);
+    }
     if (text && a->ids.n > 0) {
         return eco_err_set(err, ECO_E_INVALID, "ids", "give a text or --ids, not both");
     }

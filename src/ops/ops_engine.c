@@ -3,6 +3,7 @@
 #include "engine/quantize.h"
 #include "engine_text.h"
 #include "runs.h"
+#include "steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,15 +145,16 @@ static void describe(struct eco_ctx *ctx, const struct eco_decoder *e, struct ec
     arm->load_s = i->load_s;
 }
 
-static int run_arm(struct eco_ctx *ctx, const struct eco_args_engine *a,
-                   const struct eco_engine_input *in, enum eco_precision p,
-                   struct eco_res_engine *out, struct eco_res_engine_arm *arm, struct eco_err *err)
+/* What the arm of precision p opens. */
+static struct eco_engine_options options_of(const struct eco_args_engine *a,
+                                            const struct eco_engine_input *in, enum eco_precision p)
 {
-    bool ok = true, scores = strcmp(a->action, "perplexity") == 0;
+    bool ok = true;
     int64_t n = in->ids.n > 0 ? (int64_t)in->ids.n : a->prompt_tokens;
-    int64_t room = scores ? (a->window < n ? a->window : n) : n + in->gen;
-    struct eco_decoder *e = NULL;
-    struct eco_engine_options o = {
+    int64_t room = strcmp(a->action, "perplexity") != 0 ? n + in->gen
+                   : a->window < n                      ? a->window
+                                                        : n;
+    return (struct eco_engine_options){
         .model = a->model,
         .precision = p,
         .batch = (int)a->batch,
@@ -161,6 +163,14 @@ static int run_arm(struct eco_ctx *ctx, const struct eco_args_engine *a,
         .pin = a->pin,
         .isa = eco_engine_isa_parse(a->isa, strlen(a->isa), &ok),
         .seed = (uint64_t)a->seed};
+}
+
+static int run_arm(struct eco_ctx *ctx, const struct eco_args_engine *a,
+                   const struct eco_engine_input *in, enum eco_precision p,
+                   struct eco_res_engine *out, struct eco_res_engine_arm *arm, struct eco_err *err)
+{
+    struct eco_engine_options o = options_of(a, in, p);
+    struct eco_decoder *e = NULL;
     int rc = eco_engine_open(&o, &e, err);
     if (rc) {
         return rc;
@@ -169,33 +179,44 @@ static int run_arm(struct eco_ctx *ctx, const struct eco_args_engine *a,
     if (strcmp(a->action, "bench") == 0) {
         rc = bench(ctx, a, in, e, arm, err);
     } else {
-        rc = scores ? perplexity(ctx, a, in, e, arm, err) : generate(ctx, a, in, e, arm, err);
+        rc = strcmp(a->action, "perplexity") == 0 ? perplexity(ctx, a, in, e, arm, err)
+                                                  : generate(ctx, a, in, e, arm, err);
     }
     eco_engine_close(e);
     return rc;
 }
 
+/* Precision i of the list; NONE, as stored, when there is none. */
+static int arm_precision(const struct eco_args_engine *a, size_t i, enum eco_precision *out,
+                         struct eco_err *err)
+{
+    const char *name = a->precision.n > 0 ? a->precision.v[i] : NULL;
+    return eco_step_precision(name, ECO_PREC_NONE, "precision", out, err);
+}
+
+/* Every arm is looked at before the first one runs: a mistake in the last costs no minutes. */
 static int run_arms(struct eco_ctx *ctx, const struct eco_args_engine *a,
                     const struct eco_engine_input *in, struct eco_res_engine *out,
                     struct eco_err *err)
 {
     size_t n = a->precision.n > 0 ? a->precision.n : 1;
     struct eco_res_engine_arm *arms = eco_arena_array(ctx->arena, n, sizeof(*arms));
-    if (!arms) {
-        return no_memory(err);
+    enum eco_precision p = ECO_PREC_NONE;
+    int rc = arms ? 0 : no_memory(err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        uint64_t bytes = 0;
+        rc = arm_precision(a, i, &p, err);
+        struct eco_engine_options o = options_of(a, in, p);
+        rc = rc ? rc : eco_engine_need(&o, &bytes, err);
     }
-    for (size_t i = 0; i < n; i++) {
-        enum eco_precision p = ECO_PREC_NONE;
-        if (a->precision.n > 0) {
-            p = eco_precision_parse(a->precision.v[i], strlen(a->precision.v[i]));
-        }
-        int rc = run_arm(ctx, a, in, p, out, &arms[i], err);
-        if (rc) {
-            return rc;
-        }
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = arm_precision(a, i, &p, err);
+        rc = rc ? rc : run_arm(ctx, a, in, p, out, &arms[i], err);
     }
-    out->arms = (struct eco_list){arms, n};
-    return 0;
+    if (rc == 0) {
+        out->arms = (struct eco_list){arms, n};
+    }
+    return rc;
 }
 
 static int quantize(struct eco_ctx *ctx, const struct eco_args_engine *a,
@@ -209,10 +230,9 @@ static int quantize(struct eco_ctx *ctx, const struct eco_args_engine *a,
                            "Q8_0|Q4_0|F16|BF16|F32",
                            a->out ? "one precision" : "which file to write");
     }
-    const char *name = a->precision.v[0];
-    enum eco_precision p = eco_precision_parse(name, strlen(name));
-    int rc = arm ? eco_engine_quantize(a->model, a->out, p, (int)a->threads, a->force, &q, err)
-                 : no_memory(err);
+    enum eco_precision p = ECO_PREC_NONE;
+    int rc = arm ? arm_precision(a, 0, &p, err) : no_memory(err);
+    rc = rc ? rc : eco_engine_quantize(a->model, a->out, p, (int)a->threads, a->force, &q, err);
     if (rc) {
         return rc;
     }

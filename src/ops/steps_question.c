@@ -362,7 +362,7 @@ int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct 
 static int unknown_precision(const char *text, const char *arg, struct eco_err *err)
 {
     const char *best = NULL;
-    int nearest = 4;
+    int nearest = strlen(text) < 4 ? 2 : 4; /* of "Q8", FP8 is as far as all else */
     for (int i = 1; i < ECO_PREC_COUNT; i++) {
         const char *known = eco_precision_name((enum eco_precision)i);
         int d = eco_str_distance(text, strlen(text), known, strlen(known), 3);
@@ -376,7 +376,7 @@ static int unknown_precision(const char *text, const char *arg, struct eco_err *
     }
     return eco_err_set(err, ECO_E_UNKNOWN_NAME, arg,
                        "unknown precision '%.40s': FP16, FP8, INT8-MIXED, INT8-PURE, NF4, NF4-DQ, "
-                       "GPTQ-INT4, AWQ-INT4, NVFP4, MXFP4, GGUF-Q4_K_M …",
+                       "GPTQ-INT4, AWQ-INT4, NVFP4, MXFP4, GGUF-Q8_0, GGUF-Q4_K_M …",
                        text);
 }
 

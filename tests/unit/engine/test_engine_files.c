@@ -1,5 +1,6 @@
 /* GGUF files of every tensor type, and files that lie. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
+#include "base/file.h"
 #include "eco_test.h"
 #include "engine/engine.h"
 #include "reference.h"
@@ -239,6 +240,7 @@ static void test_weights_that_are_not_numbers(void **state)
     struct eco_decoder *e = NULL;
     struct ref_model m;
     int ids[2] = {1, 2};
+    double ppl = 5.0;
     (void)state;
     ref_make(&m, &llama, 4);
     for (int i = 0; i < m.n; i++) {
@@ -251,6 +253,10 @@ static void test_weights_that_are_not_numbers(void **state)
     assert_int_equal(eco_engine_open(&o, &e, &err), 0);
     assert_int_equal(eco_engine_generate(e, ids, 2, 3, NULL, NULL, NULL, &err), ECO_E_CONTENT);
     assert_non_null(strstr(err.message, "not finite"));
+    err.message[0] = '\0';
+    assert_int_equal(eco_engine_perplexity(e, ids, 2, 2, &ppl, NULL, &err), ECO_E_CONTENT);
+    assert_non_null(strstr(err.message, "not finite"));
+    assert_near(ppl, 5.0, 0.0); /* as it was */
     eco_engine_close(e);
     free(file.data);
     ref_done(&m);
@@ -306,6 +312,48 @@ static void test_refusals(void **state)
     assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_RANGE);
 }
 
+/* What lies near a model, or is none, is refused with what to give in its place. */
+static void test_what_is_no_model(void **state)
+{
+    static const struct {
+        const char *name, *text, *message;
+    } rows[] = {{"model.safetensors", "", "is one file of a model: give its folder, '"},
+                {"config.json", "{}", "is one file of a model: give its folder, '"},
+                {"config.json", "{}", NULL}, /* the folder */
+                {"x.gguf", "GGML", "x.gguf"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char file[300];
+        struct eco_engine_options o = {.model = rows[i].message ? file : folder};
+        struct eco_decoder *e = NULL;
+        struct eco_err err = {0};
+        snprintf(file, sizeof(file), "%s/%s", folder, rows[i].name);
+        assert_int_equal(eco_file_write(file, rows[i].text, strlen(rows[i].text), true, NULL), 0);
+        assert_true(eco_engine_open(&o, &e, &err) < 0);
+        unlink(file);
+        if (!strstr(err.message, rows[i].message ? rows[i].message : "hidden_size")) {
+            fail_msg("%s: %s", rows[i].name, err.message);
+        }
+    }
+}
+
+/* Beyond the context of 512 that the file says. */
+static void test_long_context_is_warned_of(void **state)
+{
+    struct eco_engine_options o = {.model = path, .threads = 1, .context_tokens = 512};
+    struct eco_decoder *e = NULL;
+    struct ref_model m;
+    (void)state;
+    make(&m, &llama, T_F16);
+    for (int over = 0; over < 2; over++) {
+        o.context_tokens += over;
+        assert_int_equal(eco_engine_open(&o, &e, NULL), 0);
+        assert_int_equal(strstr(eco_engine_info(e)->warning, "was made for 512") != NULL, over);
+        eco_engine_close(e);
+    }
+    ref_done(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +364,8 @@ int main(void)
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_weights_that_are_not_numbers),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_what_is_no_model),
+        cmocka_unit_test(test_long_context_is_warned_of),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -136,6 +136,7 @@ static void test_refusals(void **state)
     refuse(folder, first, ECO_PREC_FP32, false, ECO_E_EXISTS, "already there");
     refuse(folder, second, ECO_PREC_NF4, true, ECO_E_UNSUPPORTED, "write Q4_0");
     refuse(folder, second, ECO_PREC_INT8_MIXED, true, ECO_E_UNSUPPORTED, "write Q8_0");
+    refuse(folder, "/proc/x.bin", ECO_PREC_FP16, true, ECO_E_INVALID, "must end with .gguf");
     refuse("/nowhere", second, ECO_PREC_FP16, true, ECO_E_NOT_FOUND, "/nowhere");
     refuse(folder, "/nowhere/x.gguf", ECO_PREC_FP16, true, ECO_E_NOT_FOUND, "/nowhere/");
     refuse(folder, "/proc/x.gguf", ECO_PREC_FP16, true, ECO_E_IO, "room");

@@ -164,9 +164,67 @@ static void test_refusals(void **state)
            "out of range");
 }
 
+#define SHAPE                                                                                      \
+    "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, "                  \
+    "\"intermediate_size\": 96, \"vocab_size\": 53, \"max_position_embeddings\": 512, "
+
+static int read_config(const char *text, struct eco_shape *s, struct eco_err *err)
+{
+    struct eco_json_doc doc;
+    assert_int_equal(eco_json_parse(&doc, text, strlen(text), NULL), 0);
+    int rc = eco_engine_shape_from_config("config.json", doc.root, s, err);
+    eco_json_done(&doc);
+    return rc;
+}
+
+/* transformers 4 and 5 keep the part that is rotated in different places. */
+static void test_part_of_a_head_is_rotated(void **state)
+{
+    struct eco_shape s = {0};
+    (void)state;
+    assert_int_equal(read_config("{" SHAPE "\"model_type\": \"phi3\"}", &s, NULL), 0);
+    assert_int_equal(s.rope.dims, 32);
+    assert_int_equal(read_config("{" SHAPE "\"model_type\": \"phi3\","
+                                 "\"partial_rotary_factor\": 0.75}",
+                                 &s, NULL),
+                     0);
+    assert_int_equal(s.rope.dims, 24);
+    assert_int_equal(read_config("{" SHAPE "\"model_type\": \"phi3\", \"rope_parameters\": "
+                                 "{\"rope_type\": \"default\", \"rope_theta\": 5e5, "
+                                 "\"partial_rotary_factor\": 0.5}}",
+                                 &s, NULL),
+                     0);
+    assert_int_equal(s.rope.dims, 16);
+    assert_near(s.rope.theta, 5e5, 0.0);
+}
+
+/* A gate that the engine does not have would run, and give another model's text. */
+static void test_gates(void **state)
+{
+    static const struct {
+        const char *rest, *refused; /* NULL: taken */
+    } rows[] = {{"\"model_type\": \"llama\", \"hidden_act\": \"silu\"}", NULL},
+                {"\"model_type\": \"llama\", \"hidden_act\": null}", NULL},
+                {"\"model_type\": \"llama\", \"hidden_act\": \"gelu\"}", "'gelu'"},
+                {"\"model_type\": \"qwen2\", \"hidden_act\": 3}", "'no name'"},
+                {"\"model_type\": \"gemma2\", \"hidden_act\": \"gelu\"}", NULL},
+                {"\"model_type\": \"gemma2\", \"hidden_activation\": \"silu\"}", "'silu'"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[512];
+        struct eco_shape s = {0};
+        struct eco_err err = {0};
+        snprintf(text, sizeof(text), "{" SHAPE "%s", rows[i].rest);
+        assert_int_equal(read_config(text, &s, &err), rows[i].refused ? ECO_E_UNSUPPORTED : 0);
+        assert_true(!rows[i].refused || strstr(err.message, rows[i].refused));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_part_of_a_head_is_rotated),
+        cmocka_unit_test(test_gates),
         cmocka_unit_test(test_kinds_agree_with_float64),
         cmocka_unit_test(test_frequencies_at_the_ends),
         cmocka_unit_test(test_refusals),
