@@ -36,6 +36,7 @@ struct store_sql_class {
     const char *serial; /* the type of a column that numbers its rows */
     const char *begin;  /* of a transaction that writes */
     const char *lock;   /* so that one process migrates at a time; inside a transaction; "" */
+    const char *forget; /* after a withdrawal: the bytes leave the files too; "": not ours to do */
     /** `rows` NULL: the result is not wanted. */
     int (*run)(struct store_sql *db, const char *sql, const struct store_value *args, size_t n,
                struct eco_arena *arena, struct store_rows *rows, struct eco_err *err);

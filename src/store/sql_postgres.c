@@ -179,8 +179,9 @@ static void no_notice(void *arg, const char *message)
 
 static const struct store_sql_class class = {"postgresql", "BIGSERIAL PRIMARY KEY",
                                              "BEGIN",      "SELECT pg_advisory_xact_lock(7305813)",
-                                             run,          check,
-                                             ready,        close_db};
+                                             "",           run,
+                                             check,        ready,
+                                             close_db};
 
 int eco_sql_open_postgres(const char *url, int busy_ms, struct store_sql **out, struct eco_err *err)
 {

@@ -180,14 +180,21 @@ static void close_db(struct store_sql *db)
     free(s);
 }
 
-static const struct store_sql_class class = {
-    "sqlite", "INTEGER PRIMARY KEY AUTOINCREMENT", "BEGIN IMMEDIATE", "", run, check, ready,
-    close_db};
+static const struct store_sql_class class = {"sqlite",
+                                             "INTEGER PRIMARY KEY AUTOINCREMENT",
+                                             "BEGIN IMMEDIATE",
+                                             "",
+                                             "PRAGMA wal_checkpoint(TRUNCATE)",
+                                             run,
+                                             check,
+                                             ready,
+                                             close_db};
 
 int eco_sql_open_sqlite(const char *path, int busy_ms, struct store_sql **out, struct eco_err *err)
 {
     static const char *const setup[] = {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL",
-                                        "PRAGMA foreign_keys=ON", "PRAGMA trusted_schema=OFF"};
+                                        "PRAGMA foreign_keys=ON", "PRAGMA trusted_schema=OFF",
+                                        "PRAGMA secure_delete=ON"};
     struct sqlite *s = calloc(1, sizeof(*s));
     if (!s)
         return eco_err_set(err, ECO_E_NO_MEMORY, "store", "out of memory");

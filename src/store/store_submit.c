@@ -201,6 +201,9 @@ int eco_store_withdraw(struct eco_store *s, const char *id, const char *token, s
     struct withdrawal w = {id, token};
     pthread_mutex_lock(&s->lock);
     int rc = eco_store_transact(s, withdraw, &w, err);
+    if (rc == 0 && s->db->class->forget[0]) { /* withdrawn it is; readers may keep this waiting */
+        s->db->class->run(s->db, s->db->class->forget, NULL, 0, NULL, NULL, NULL);
+    }
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

@@ -205,13 +205,29 @@ def together(service, ask):
     return receipts
 
 
-def open_server(program, url):
+def leaves_nothing(ask, folder):
+    """A withdrawn report's bytes are in no file of the store, while the server goes on."""
+    mark = "withdrawn-and-gone"
+    kept = ask.ask("POST", STORE, text(report(951, remark="kept-and-there" + "x" * 4000)), want=201)[2]
+    gone = ask.ask("POST", STORE, text(report(950, remark=mark + "x" * 4000)), want=201)[2]
+    for receipt, word in ((gone, mark), (kept, "kept-and-there")):
+        files = [f for f in pathlib.Path(folder).iterdir() if word.encode() in f.read_bytes()]
+        if not files and not os.environ.get("ECO_STORE_URL"):
+            ask.fault("'%s' is nowhere", word)
+        ask.ask("POST", "/v1/withdrawals", text({"id": receipt["id"], "token": receipt["token"]}), want=200)
+        left = [f.name for f in pathlib.Path(folder).iterdir() if word.encode() in f.read_bytes()]
+        if left:
+            ask.fault("a withdrawn report is still in %s", left)
+
+
+def open_server(program, url, folder):
     options = ("--store", url, "--auto-accept", "--rate-limit", "0", "--access-log", "off")
     with Service(program, *options) as service:
         ask = Asker(service)
         receipt = submitting(ask)
         foreign_pages(ask)
         withdrawing(ask, receipt)
+        leaves_nothing(ask, folder)
         exporting(ask, listing(ask))
         receipts = together(service, ask)
         _, head, page = ask.ask("GET", "/submit.html", want=200)
@@ -295,7 +311,7 @@ def main():
     skip_without_helper(program)
     with tempfile.TemporaryDirectory() as folder:
         skip_without_store(program, folder)
-        asked = [without_store(program), *open_server(program, store_url(folder, "open")),
+        asked = [without_store(program), *open_server(program, store_url(folder, "open"), folder),
                  owned_server(program, store_url(folder, "owned"), folder)]
     faults = sum(len(a.faults) for a in asked)
     backend = "PostgreSQL" if os.environ.get("ECO_STORE_URL") else "SQLite"
