@@ -181,6 +181,25 @@ static void report(struct eco_scan *s, uint32_t loop, const struct eco_use *u, c
                  u->target ? u->target : "item", how);
 }
 
+/* Calls that apply their first argument to every item of the second. Workers of a pool take turns
+ * on the one model: each of their calls still decodes one sequence. */
+static bool maps(struct eco_scan *s, uint32_t call)
+{
+    static const char *const names[] = {"map", "apply", "imap", "imap_unordered", "map_async"};
+    uint32_t m = eco_scan_method(s, call);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (eco_py_is(&s->tree, m, names[i])) {
+            uint32_t second = i == 0 ? eco_py_call_arg(&s->flow, call, NULL, 1).at : ECO_PY_NO;
+            struct eco_loop l = {.node = call};
+            if (second != ECO_PY_NO) {
+                eco_loop_judge(s, second, &l);
+            }
+            return !l.batched;
+        }
+    }
+    return false;
+}
+
 /* A lambda or function that is applied to every item: the call that applies it. */
 static uint32_t mapped_by(struct eco_scan *s, uint32_t lambda)
 {
@@ -191,13 +210,8 @@ static uint32_t mapped_by(struct eco_scan *s, uint32_t lambda)
     if (call == ECO_PY_NO || n[call].kind != ECO_PY_CALL) {
         return ECO_PY_NO;
     }
-    uint32_t m = eco_scan_method(s, call);
-    bool map = eco_py_is(&s->tree, m, "map"), apply = eco_py_is(&s->tree, m, "apply");
-    uint32_t callee = eco_py_child(&s->tree, call, ECO_PYF_FUNCTION);
-    bool pool =
-        eco_py_mentions(&s->tree, callee, "pool") || eco_py_mentions(&s->tree, callee, "exec");
     bool batched = eco_py_call_arg(&s->flow, call, "batched", -1).have != ECO_PY_ABSENT;
-    return (map || apply) && !pool && !batched ? call : ECO_PY_NO;
+    return maps(s, call) && !batched ? call : ECO_PY_NO;
 }
 
 /* The innermost loop that the inputs hang on decides. */
@@ -274,12 +288,36 @@ static const char *generates_for(struct eco_scan *s, uint32_t function)
     return NULL;
 }
 
+/* pool.submit(answer, p), run_in_executor(None, answer, p): the function, and how many arguments
+ * stand before its own. */
+struct started {
+    uint32_t function;
+    int before;
+};
+
+static struct started started_by(struct eco_scan *s, uint32_t call)
+{
+    static const struct {
+        const char *name;
+        int at;
+    } ways[] = {{"submit", 0}, {"to_thread", 0}, {"run_in_executor", 1}};
+    uint32_t m = eco_scan_method(s, call);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        if (eco_py_is(&s->tree, m, ways[i].name)) {
+            struct eco_py_arg f = eco_py_call_arg(&s->flow, call, NULL, ways[i].at);
+            return (struct started){f.have == ECO_PY_PRESENT ? f.at : ECO_PY_NO, ways[i].at + 1};
+        }
+    }
+    return (struct started){ECO_PY_NO, 0};
+}
+
+/* `before`: arguments of the call that are not the helper's. */
 static bool judge_helper(struct eco_scan *s, uint32_t call, uint32_t function, const char *param,
-                         const struct eco_loop *l, uint32_t place)
+                         int before, const struct eco_loop *l, uint32_t place)
 {
     bool method = s->tree.nodes[s->flow.scope[function]].kind == ECO_PY_CLASS;
     uint32_t index = param_index(s, function, param);
-    int position = index == ECO_PY_NO ? -1 : (int)index - (method ? 1 : 0);
+    int position = index == ECO_PY_NO ? -1 : (int)index - (method ? 1 : 0) + before;
     struct eco_py_arg a = eco_py_call_arg(&s->flow, call, param, position);
     struct eco_use u = {.unpadded = ECO_PY_NO};
     if (a.have != ECO_PY_PRESENT) {
@@ -292,7 +330,7 @@ static bool judge_helper(struct eco_scan *s, uint32_t call, uint32_t function, c
     return u.dep;
 }
 
-static void climb_helper(struct eco_scan *s, uint32_t call, uint32_t function)
+static void climb_helper(struct eco_scan *s, uint32_t call, uint32_t function, int before)
 {
     const struct eco_py_node *n = s->tree.nodes;
     const char *param = NULL;
@@ -302,11 +340,16 @@ static void climb_helper(struct eco_scan *s, uint32_t call, uint32_t function)
         if (n[i].kind == ECO_PY_FUNCTION) {
             return;
         }
-        if (!eco_loop_of(s, i, &l) || call < l.first || call >= l.last) {
+        uint32_t place = i;
+        if (n[i].kind == ECO_PY_LAMBDA) { /* pool.map(lambda p: answer(model, p), prompts) */
+            eco_loop_of_function(s, i, &l);
+            place = mapped_by(s, i);
+        } else if (!eco_loop_of(s, i, &l) || call < l.first || call >= l.last) {
             continue;
         }
         param = param ? param : generates_for(s, function);
-        if (!param || judge_helper(s, call, function, param, &l, i)) {
+        if (!param || place == ECO_PY_NO ||
+            judge_helper(s, call, function, param, before, &l, place)) {
             return;
         }
     }
@@ -341,13 +384,14 @@ void eco_rule_loop(struct eco_scan *s, uint32_t call)
         climb(s, call, t);
         return;
     }
-    uint32_t m = eco_scan_method(s, call);
-    if (eco_py_is(&s->tree, m, "map") || eco_py_is(&s->tree, m, "apply")) {
+    if (maps(s, call)) {
         check_map(s, call);
         return;
     }
-    struct eco_py_vals v = eco_py_callee_vals(&s->flow, call);
+    struct started st = started_by(s, call);
+    struct eco_py_vals v = st.function == ECO_PY_NO ? eco_py_callee_vals(&s->flow, call)
+                                                    : eco_py_eval(&s->flow, st.function);
     if (v.n == 1 && v.v[0].what == ECO_PYV_FUNC && n[v.v[0].node].kind == ECO_PY_FUNCTION) {
-        climb_helper(s, call, v.v[0].node);
+        climb_helper(s, call, v.v[0].node, st.before);
     }
 }

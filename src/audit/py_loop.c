@@ -143,6 +143,11 @@ static void judge_iterable(struct eco_scan *s, uint32_t iterable, struct eco_loo
     }
 }
 
+void eco_loop_judge(struct eco_scan *s, uint32_t iterable, struct eco_loop *l)
+{
+    judge_iterable(s, iterable, l);
+}
+
 /* while i < n: … i += 1; while queue: p = queue.pop() */
 static bool while_targets(struct eco_scan *s, uint32_t loop, struct eco_loop *l)
 {

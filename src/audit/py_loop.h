@@ -29,6 +29,8 @@ struct eco_use {
 
 /** Fills `l` when node `i` is a loop (for, while, comprehension). */
 bool eco_loop_of(struct eco_scan *s, uint32_t i, struct eco_loop *l);
+/** What an iterable brings each turn: `batched`, `tensors`. */
+void eco_loop_judge(struct eco_scan *s, uint32_t iterable, struct eco_loop *l);
 /** A function whose parameters stand for the items. */
 void eco_loop_of_function(struct eco_scan *s, uint32_t function, struct eco_loop *l);
 void eco_loop_use(struct eco_scan *s, const struct eco_loop *l, uint32_t node, int depth,

@@ -633,7 +633,8 @@ static void yaml_flags(struct eco_scan *s, const struct line *l, struct yaml *y)
     struct eco_buf b = {.limit = MAX_LOGICAL};
     struct eco_spot spot = at_line(l->number, l->number);
     bool item = l->len > 2 && l->s[0] == '-' && l->s[1] == ' ';
-    if (y->held.len) {
+    bool starts = item && l->len > 4 && l->s[2] == '-'; /* a flag is no flag's value */
+    if (y->held.len && !starts) {
         put_some(&b, y->held.s, y->held.len);
         put_some(&b, " ", 1);
         spot.line = y->held.number;

@@ -104,6 +104,7 @@ const struct query_word *eco_query_lexicon(size_t i, size_t *n);
 const struct query_word *eco_query_lexicon_formats(size_t *n);
 const struct query_word *eco_query_lexicon_zh(size_t *n);
 const struct query_word *eco_query_lexicon_withdraw(size_t *n);
+const struct query_word *eco_query_lexicon_intent(size_t *n);
 
 enum query_item_kind { ITEM_NUM, ITEM_WORD, ITEM_CARD, ITEM_MODEL, ITEM_TEXT, ITEM_MARK };
 

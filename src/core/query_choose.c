@@ -8,11 +8,14 @@
 #define CARD_GAP 20   /* a card this much less plain than the best is dropped */
 #define SAME_SIZE 0.15
 
-/* "4090元", "2080年", "3090 dollars"; a "$" may belong to what follows. */
+/* "4090元", "2080年", "4090名员工", "3090 dollars", "3090 users" beside another card; a "$" may
+ * belong to what follows. */
 static bool is_amount(const struct query *q, size_t i)
 {
     return i < q->n_items &&
            (eco_query_token_is(q, q->item[i].first, "年") ||
+            eco_query_token_is(q, q->item[i].first, "名") ||
+            (q->n_cards > 1 && eco_query_sense(q, i, SENSE_USERS)) ||
             (eco_query_sense(q, i, SENSE_MONEY) && q->token[q->item[i].first].kind != QUERY_MARK));
 }
 

@@ -406,7 +406,8 @@ static bool by_heritage(struct query *q, size_t i)
     uint8_t slot = n->instead > 0 ? q->item[n->instead - 1].slot : 0;
     enum eco_query_number what = slot > 0 ? (enum eco_query_number)(slot - 1) : ECO_QUERY_PARAMS_B;
 
-    if (slot == 0 || eco_query_unit(q, i) > i ||
+    if (slot == 0 || eco_query_unit(q, i) > i || eco_query_sense(q, i + 1, SENSE_TPS) ||
+        eco_query_sense(q, i + 1, SENSE_WATT) ||
         (what != ECO_QUERY_BATCH && what != ECO_QUERY_CTX && what != ECO_QUERY_PROMPT_TOKENS &&
          what != ECO_QUERY_GEN_TOKENS))
         return false;
@@ -447,7 +448,8 @@ static void read_number(struct query *q, size_t i)
         q->item[i].used = true;
         return;
     }
-    if (eco_query_sense(q, i + 1, SENSE_OP) && q->item[i + 1].word->arg / 16 == ECO_QUERY_COMPARE) {
+    if (q->item[i].scale == 0 && eco_query_sense(q, i + 1, SENSE_OP) &&
+        q->item[i + 1].word->arg / 16 == ECO_QUERY_COMPARE) {
         q->item[i].used = true; /* "all 5 precisions" */
         return;
     }

@@ -104,6 +104,7 @@ static const struct query_word withdrawals[] = {
     {"i said about", SENSE_NOT, 0, NULL},
     {"i wrote about", SENSE_NOT, 0, NULL},
     {"no,", SENSE_CORRECT, 0, NULL},
+    {"no:", SENSE_CORRECT, 0, NULL},
     {"nope", SENSE_CORRECT, 0, NULL},
     {"nope,", SENSE_CORRECT, 0, NULL},
     {"nope.", SENSE_CORRECT, 0, NULL},
@@ -116,6 +117,9 @@ static const struct query_word withdrawals[] = {
     {"now it's", SENSE_CORRECT, 0, NULL},
     {"now with", SENSE_CORRECT, 0, NULL},
     {"but now", SENSE_CORRECT, 0, NULL},
+    {"now", SENSE_CORRECT, 1, NULL},
+    {"but it is", SENSE_CORRECT, 0, NULL},
+    {"but it's", SENSE_CORRECT, 0, NULL},
     {"ended up with", SENSE_CORRECT, 0, NULL},
     {"settled on", SENSE_CORRECT, 0, NULL},
     {"used to be", SENSE_FROM, 2, NULL},
@@ -278,6 +282,17 @@ static void replace_before(struct query *q, size_t k, size_t to)
     }
 }
 
+/* "7B in int8, now 13B in nf4": all that the clause says, but bare numbers further on. */
+static void replace_clause(struct query *q, size_t k, size_t to)
+{
+    replace_before(q, k, to);
+    for (size_t i = to + 1; i < q->n_items && !is_break(q, i); i++) {
+        enum value_kind v = kind_of(q, i);
+        if (v != VALUE_NONE && v != VALUE_NUMBER && v != kind_of(q, to))
+            replace_before(q, k, i);
+    }
+}
+
 /* "used to be 7B": given up where another is named. "swap the A100 for an H100". */
 static void from_alone(struct query *q, size_t k)
 {
@@ -388,7 +403,7 @@ void eco_query_withdraw(struct query *q)
         } else if (correct) {
             to = value_behind(q, k);
             if (to < q->n_items && (!everyday(q, k) || to <= k + NEAR))
-                replace_before(q, k, to);
+                replace_clause(q, k, to);
         }
         if (eco_query_sense(q, k, SENSE_TO))
             from_to(q, k);
