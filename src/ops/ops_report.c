@@ -49,7 +49,7 @@ static struct eco_list issues(struct eco_ctx *ctx, const struct eco_report_findi
     struct eco_res_issue *rows = eco_arena_array(ctx->arena, n + 1, sizeof(*rows));
     for (size_t i = 0; rows && i < n; i++) {
         rows[i] = (struct eco_res_issue){eco_step_fmt(ctx, "%s", f[i].pointer), f[i].keyword,
-                                         eco_step_fmt(ctx, "%s", f[i].message)};
+                                         eco_message_tell(ctx, f[i].message)};
     }
     return (struct eco_list){rows, rows ? n : 0};
 }

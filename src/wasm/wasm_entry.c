@@ -35,10 +35,12 @@ char *eco_wasm_in(size_t len);
 const char *eco_wasm_out(void);
 size_t eco_wasm_out_len(void);
 int eco_wasm_schema(void);
+void eco_wasm_speak(int zh);
 int eco_wasm_call(size_t op_len, size_t args_len, int format, double now_unix_ms);
 int eco_wasm_chart(size_t kind_len, size_t args_len, double now_unix_ms);
 
-static enum eco_lang told_in; /* errors of this call, as the command line tells them */
+static enum eco_lang spoken;  /* the page's language */
+static enum eco_lang told_in; /* of this call: what its arguments say, else the page's */
 
 static int failed(const struct eco_err *err)
 {
@@ -54,8 +56,9 @@ static int failed(const struct eco_err *err)
 static void read_lang(const struct eco_json *args)
 {
     const struct eco_json *lang = eco_json_get(args, "lang");
-    bool zh = lang && lang->type == ECO_JSON_STRING && strcmp(lang->str, "zh") == 0;
-    told_in = zh ? ECO_LANG_ZH : ECO_LANG_EN;
+    if (lang && lang->type == ECO_JSON_STRING) {
+        told_in = strcmp(lang->str, "zh") == 0 ? ECO_LANG_ZH : ECO_LANG_EN;
+    }
 }
 
 /** Builds the predictor's tables from its pairs; half a megabyte that need not be loaded. */
@@ -198,7 +201,9 @@ static struct eco_ctx context(double now_unix_ms)
 {
     eco_arena_reset(&arena);
     points = (struct eco_str){0};
+    told_in = spoken;
     return (struct eco_ctx){.arena = &arena,
+                            .lang = spoken,
                             .now_unix_ms = (int64_t)now_unix_ms,
                             .timestamp = timestamp,
                             .read_file = read_points};
@@ -250,13 +255,18 @@ static int set_args(const struct eco_op *op, const char *text, size_t len, void 
     return rc ? rc : eco_args_finish(op, *args, err);
 }
 
+/** Errors and findings of operations without a language of their own are told in this one. */
+EXPORT("speak") void eco_wasm_speak(int zh)
+{
+    spoken = zh ? ECO_LANG_ZH : ECO_LANG_EN;
+}
+
 /** in = the operation's name, then its arguments as a JSON object. */
 EXPORT("call") int eco_wasm_call(size_t op_len, size_t args_len, int format, double now_unix_ms)
 {
     struct eco_err err = {0};
     struct eco_ctx ctx = context(now_unix_ms);
     void *args, *result = NULL;
-    told_in = ECO_LANG_EN;
     eco_buf_clear(&out);
     const struct eco_op *op = operation(op_len, &err);
     int rc = op ? set_args(op, in.data + op_len, args_len, &args, &err) : err.code;
@@ -283,7 +293,6 @@ EXPORT("chart") int eco_wasm_chart(size_t kind_len, size_t args_len, double now_
     if (kind_len < sizeof(kind)) {
         memcpy(kind, in.data, kind_len);
     }
-    told_in = ECO_LANG_EN;
     int rc = eco_json_reparse(&args_doc, in.data + kind_len, args_len, &err);
     if (rc == 0) {
         read_lang(args_doc.root);

@@ -42,6 +42,7 @@ interface Exports {
   out(): number;
   out_len(): number;
   schema(): number;
+  speak(zh: number): void;
   call(opLen: number, argsLen: number, format: number, now: number): number;
   chart(kindLen: number, argsLen: number, now: number): number;
 }
@@ -73,6 +74,8 @@ export async function load(): Promise<void> {
   known = JSON.parse(output()) as Schema;
 }
 
+/** The language of errors and findings. */
+export const speak = (zh: boolean): void => x.speak(Number(zh));
 export const schema = (): Schema => known;
 export function operation(name: string): Operation {
   const op = known.operations.find((o) => o.name === name);

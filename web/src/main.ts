@@ -1,5 +1,5 @@
 // The page: an engine, an address, nine tabs. What is shown follows from the address alone.
-import { load } from './engine';
+import { load, speak } from './engine';
 import { h } from './dom';
 import { language, setLanguage, t } from './i18n';
 import { failure, inside } from './parts';
@@ -54,6 +54,7 @@ function chrome(state: State, tab: string): void {
     return;
   }
   dressed = look;
+  speak(language() === 'zh');
   const theme = THEMES.includes(state.theme ?? '') ? state.theme! : 'auto';
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
