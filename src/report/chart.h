@@ -70,7 +70,8 @@ struct eco_chart_bar {
     const char *label;
     double value, lo, hi; /* lo, hi NAN: no range */
     bool highlight;
-    bool measured; /* false: drawn hatched, as a prediction */
+    bool measured;      /* false: drawn hatched, as a prediction */
+    const char *detail; /* what a reader of the bar is told besides, or NULL: trials, session */
 };
 
 struct eco_chart_bars {

@@ -41,7 +41,7 @@ static size_t line_length(const char *text, double columns)
     return at;
 }
 
-static int wrap(const char *text, double columns, int most, struct eco_buf *lines)
+int eco_chart_wrap(const char *text, double columns, int most, struct eco_buf *lines)
 {
     int n = 0;
     while (text && *text && n < most) {
@@ -70,9 +70,10 @@ int eco_chart_sheet_init(struct eco_chart_sheet *s, struct eco_buf *out,
     s->name = title;
     s->margin = s->narrow ? 12 : 24;
     double room = width - 2 * s->margin;
-    s->n_title = wrap(title, room / 10, 2, s->title);
-    s->n_subtitle = wrap(subtitle, room / 7.4, s->narrow ? 3 : 1, s->subtitle);
-    s->n_source = wrap(source, room / 6.59, s->narrow ? ECO_CHART_SHEET_LINES : 2, s->source);
+    s->n_title = eco_chart_wrap(title, room / 10, 2, s->title);
+    s->n_subtitle = eco_chart_wrap(subtitle, room / 7.4, s->narrow ? 3 : 1, s->subtitle);
+    s->n_source =
+        eco_chart_wrap(source, room / 6.59, s->narrow ? ECO_CHART_SHEET_LINES : 2, s->source);
     s->legend_y =
         78 + TITLE_PITCH * fmax(0, s->n_title - 1) + TEXT_PITCH * fmax(0, s->n_subtitle - 1);
     s->legend_x = s->margin;

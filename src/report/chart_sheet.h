@@ -31,6 +31,8 @@ struct eco_chart_sheet {
 int eco_chart_sheet_init(struct eco_chart_sheet *s, struct eco_buf *out,
                          const struct eco_chart_look *look, const char *title, const char *subtitle,
                          const char *source, struct eco_err *err);
+/** Lines of at most `columns` columns, into the caller's; the last of `most` has all the rest. */
+int eco_chart_wrap(const char *text, double columns, int most, struct eco_buf *lines);
 /** A phrase in the chart's language. */
 const char *eco_chart_word(const struct eco_chart_look *look, const char *english);
 /**

@@ -70,6 +70,8 @@ static void put_bar(const struct bars *p, size_t i)
     else
         eco_svg_text_cut(out, left - 10, mid + 4, ECO_SVG_END, tone, name, LABEL_COLUMNS);
     say_bar(p, i, &title);
+    if (b->detail)
+        eco_buf_printf(&title, " \xc2\xb7 %s", b->detail);
     eco_svg_rect(out, left, y, b->value * p->scale, p->thick, 2,
                  b->highlight ? "eco-bar-hi" : "eco-bar", eco_buf_str(&title));
     out->failed |= title.failed;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define PLOT_HEIGHT 294.0
+#define SIDES 110.0 /* room of the words beside the zero line */
 
 struct frame {
     struct eco_buf *out;
@@ -63,12 +64,14 @@ static void put_zero(struct frame *f)
         return;
     double y = py(f, 0);
     eco_svg_line(f->out, f->left, y, f->right, y, "eco-zero");
+    /* at the left, where curves are far from zero, unless the asked model stands there */
+    bool right = !isnan(f->c->point_b) && px(f, f->c->point_b) < f->left + SIDES;
+    double x = right ? f->right - 4 : f->left + 6;
+    enum eco_svg_anchor anchor = right ? ECO_SVG_END : ECO_SVG_START;
     if (y - f->top > 24)
-        eco_svg_text(f->out, f->right - 4, y - 7, ECO_SVG_END, "eco-halo",
-                     word(f, "costs energy \xe2\x86\x91"));
+        eco_svg_text(f->out, x, y - 7, anchor, "eco-halo", word(f, "costs energy \xe2\x86\x91"));
     if (f->bottom - y > 24)
-        eco_svg_text(f->out, f->right - 4, y + 16, ECO_SVG_END, "eco-halo",
-                     word(f, "saves energy \xe2\x86\x93"));
+        eco_svg_text(f->out, x, y + 16, anchor, "eco-halo", word(f, "saves energy \xe2\x86\x93"));
 }
 
 static double band_end(const struct eco_band *b, int level, bool high)
@@ -255,10 +258,9 @@ static void put_you(struct frame *f)
     snprintf(text, sizeof(text), "%.100s: %s", name, pct);
     put_point(f, x, y, text);
     snprintf(text, sizeof(text), "%.100s: %s", family ? family + 1 : name, pct);
-    double end = x + eco_svg_text_width(text, 12) + 18;
-    double ty = y - 14 < f->top + 10 ? y + 24 : y - 14;
-    /* not over the words at the right end of the zero line */
-    if (end > f->right - 110 && fabs(ty - py(f, 0)) < 30)
+    double ty = y - 14;
+    /* inside the plot, and not on the zero line */
+    if (ty < f->top + 10 || fabs(ty - 4 - py(f, 0)) < 9)
         ty = y + 24;
     eco_chart_sheet_label(&f->sheet, x, ty, 12, f->right - 6, "eco-halo eco-a", text);
 }
@@ -362,7 +364,7 @@ int eco_chart_svg_crossover(const struct eco_chart_crossover *c, const struct ec
     if (rc != 0)
         return rc;
     put_legend(f);
-    f->left = f->sheet.narrow ? 54 : 70;
+    f->left = f->sheet.narrow ? 58 : 70;
     f->right = f->sheet.width - (f->sheet.narrow ? 14 : 26);
     f->top = f->sheet.legend_y + 22;
     f->bottom = f->top + PLOT_HEIGHT;

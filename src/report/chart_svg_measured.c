@@ -10,6 +10,8 @@
 #define PLOT_HEIGHT 276.0
 #define MAX_SERIES 24
 #define LABEL_PITCH 16.0
+#define NAME_PITCH 13.0 /* of the lines of one name */
+#define NAME_LINES 4
 
 struct frame {
     struct eco_buf *out;
@@ -120,32 +122,72 @@ static void put_marks(const struct frame *f, const struct eco_chart_series *s)
     }
 }
 
-/* Names at the right ends, pushed apart from the top down where they would overlap. */
-static void put_names(const struct frame *f)
+struct name {
+    const struct eco_chart_series *of;
+    struct eco_buf lines[NAME_LINES];
+    int n;
+};
+
+static double end_pct(const struct eco_chart_series *s)
 {
-    const struct eco_chart_series *order[MAX_SERIES];
+    return s->marks[s->mark_count - 1].delta_pct;
+}
+
+/* The cards that have a name, from the top down. */
+static size_t order_names(const struct eco_chart_measured *c, struct name *names)
+{
     size_t n = 0;
-    for (size_t s = 0; s < f->c->series_count; s++) {
-        const struct eco_chart_series *moving = &f->c->series[s];
+    for (size_t s = 0; s < c->series_count; s++) {
+        const struct eco_chart_series *moving = &c->series[s];
         if (moving->mark_count == 0 || !moving->label)
             continue;
-        double y = moving->marks[moving->mark_count - 1].delta_pct;
         size_t k = n++;
-        for (; k > 0 && order[k - 1]->marks[order[k - 1]->mark_count - 1].delta_pct < y; k--)
-            order[k] = order[k - 1];
-        order[k] = moving;
+        for (; k > 0 && end_pct(names[k - 1].of) < end_pct(moving); k--)
+            names[k].of = names[k - 1].of;
+        names[k].of = moving;
     }
-    double at = f->a.top;
+    return n;
+}
+
+/* Wraps the names into at most `most` lines each and returns the height of all. */
+static double wrap_names(const struct frame *f, struct name *names, size_t n, int most)
+{
+    double height = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct eco_chart_mark *last = &order[i]->marks[order[i]->mark_count - 1];
-        double room = f->a.bottom - (double)(n - 1 - i) * LABEL_PITCH;
-        at = fmin(fmax(py(f, last->delta_pct), at), room);
-        eco_svg_line(f->out, px(f, last->params_b) + 6, py(f, last->delta_pct), f->a.right + 8, at,
-                     "eco-grid");
-        eco_svg_text_cut(f->out, f->a.right + 12, at + 4, ECO_SVG_START,
-                         order[i]->highlight ? "eco-a" : "", order[i]->label,
-                         f->sheet.narrow ? 12 : 21);
-        at += LABEL_PITCH;
+        for (int k = 0; k < names[i].n; k++)
+            eco_buf_clear(&names[i].lines[k]);
+        names[i].n =
+            eco_chart_wrap(names[i].of->label, f->sheet.narrow ? 12 : 21, most, names[i].lines);
+        height += LABEL_PITCH + NAME_PITCH * (names[i].n - 1);
+    }
+    return height;
+}
+
+/* Names at the right ends, whole where there is room, pushed apart where they would overlap. */
+static void put_names(const struct frame *f)
+{
+    struct name names[MAX_SERIES] = {0};
+    size_t n = order_names(f->c, names);
+    double at = f->a.top, below = wrap_names(f, names, n, NAME_LINES);
+    if (below > PLOT_HEIGHT)
+        below = wrap_names(f, names, n, 1);
+    for (size_t i = 0; i < n; i++) {
+        const struct eco_chart_series *s = names[i].of;
+        const double x = px(f, s->marks[s->mark_count - 1].params_b), y = py(f, end_pct(s));
+        at = fmin(fmax(y, at), f->a.bottom + LABEL_PITCH - below);
+        eco_svg_line(f->out, x + 6, y, f->a.right + 8, at, "eco-grid");
+        for (int k = 0; k < names[i].n; k++) {
+            eco_svg_text_cut(f->out, f->a.right + 12, at + 4 + NAME_PITCH * k, ECO_SVG_START,
+                             s->highlight ? "eco-a" : "", eco_buf_str(&names[i].lines[k]),
+                             f->sheet.narrow ? 12 : 21);
+        }
+        double height = LABEL_PITCH + NAME_PITCH * (names[i].n - 1);
+        at += height;
+        below -= height;
+        for (int k = 0; k < NAME_LINES; k++) {
+            f->out->failed |= names[i].lines[k].failed;
+            eco_buf_done(&names[i].lines[k]);
+        }
     }
 }
 
@@ -193,7 +235,7 @@ int eco_chart_svg_measured(const struct eco_chart_measured *c, const struct eco_
     if (rc != 0)
         return rc;
     put_legend(f);
-    f->a.left = f->sheet.narrow ? 50 : 70;
+    f->a.left = f->sheet.narrow ? 58 : 70;
     f->a.right = f->sheet.width - (f->sheet.narrow ? 104 : 170); /* names at the lines' ends */
     f->a.top = f->sheet.legend_y + 22;
     f->a.bottom = f->a.top + PLOT_HEIGHT;

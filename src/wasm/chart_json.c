@@ -197,9 +197,9 @@ static int draw_bars(struct eco_ctx *ctx, const struct eco_json *json,
     }
     c.bars = b;
     for (; at; at = at->next, b++) {
-        *b = (struct eco_chart_bar){text(ctx, at, "label"), number(at, "value"),
-                                    number(at, "lo"),       number(at, "hi"),
-                                    truth(at, "highlight"), truth(at, "measured")};
+        *b = (struct eco_chart_bar){
+            text(ctx, at, "label"), number(at, "value"),   number(at, "lo"),       number(at, "hi"),
+            truth(at, "highlight"), truth(at, "measured"), text(ctx, at, "detail")};
     }
     return eco_chart_svg_bars(&c, look, out, err);
 }

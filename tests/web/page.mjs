@@ -206,8 +206,21 @@ const parts = {
       const names = /^(PUE|GB|SVG|PNG|SARIF|ID|DOI|SHA-256|token\S*|[A-Z]+\d*(-\w+)*|[\d.]+B)$/;
       check(`${name}: no English word of the page`, english.every((text) => names.test(text)), String(english.filter((text) => !names.test(text))));
     }
+    await tab(page, 'run');
+    await page.waitForFunction(() => document.querySelector('.gallery p'));
+    const sound = ask('report', { action: 'build', model: 'TinyLlama-1.1B-Chat-v1.0', gpu: 'rtx4090', precision: 'NF4' }).document;
+    await page.fill('#report', sound.replace(/("vs_fp16_energy_pct": *)-?[\d.]+/, '$1-90'));
+    await settle(page);
+    check('advice on a report in Chinese', /-90，但两个能量值得出/.test(await page.textContent('.run .answer')), await page.textContent('.run .answer'));
+    await page.fill('#report', sound.replace('"benchmark"', '"bench"'));
+    await settle(page);
+    check('an error of a report in Chinese', /缺少“benchmark”/.test(await page.textContent('.run .failure')), await page.textContent('.run .failure'));
+    await page.fill('#report', sound);
+    await settle(page);
     await page.selectOption('#s-lang', 'en');
     await settle(page);
+    const said = await page.evaluate(() => [document.querySelector('.gallery'), document.querySelector('.run .answer')].map((e) => e.textContent).join(' ') + document.querySelector('.run .tip').dataset.hint);
+    check('switch to English: nothing stays behind', !/[\u4e00-\u9fff]/.test(said), said);
     check('switch to English', (await page.getAttribute('html', 'lang')) === 'en' && (await page.textContent('#t-model')) === 'Your model');
     clean('chinese', seen);
   },

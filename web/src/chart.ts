@@ -100,8 +100,8 @@ export class Chart {
     if (this.svg && this.svg.isConnected) morph(this.svg, fresh);
     else this.frame.replaceChildren((this.svg = fresh));
     this.frame.setAttribute('aria-label', `${t('chart.word')}: ${title} (${t('chart.keys')})`);
+    this.tip.dataset.hint = t('chart.keys');
     if (!this.tools.hasChildNodes()) {
-      this.tip.dataset.hint = t('chart.keys');
       append(this.tools, [
         h('button', { type: 'button', onclick: () => save(`${this.name}.svg`, new Blob([this.whole()], { type: 'image/svg+xml' })) }, t('save.svg')),
         h('button', { type: 'button', onclick: () => png(this.whole(), this.name) }, t('save.png')),

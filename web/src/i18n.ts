@@ -195,6 +195,7 @@ const WORDS: Record<string, [string, string]> = {
   'run.none': ['No GPU', '没有 GPU'],
   'run.server': ['A running server', '正在运行的服务'],
   'run.1': ['1 · Measure', '1 · 测量'],
+  'run.where': ['In the folder of ecocompute’s source code, in this order:', '在 ecocompute 源代码的文件夹中，按此顺序：'],
   'run.2': ['2 · Check and overlay', '2 · 校验并叠加'],
   'run.drop': ['Drop energy.json and trace.csv anywhere, or paste a report or a share link here', '把 energy.json 和 trace.csv 拖到页面，或在此粘贴报告或分享链接'],
   'run.valid': ['Valid report', '报告有效'],

@@ -66,10 +66,10 @@ static void test_one_trial_is_hollow(void **state)
 }
 
 static const struct eco_chart_bar bar_rows[] = {
-    {"FP16", 5567, 5100, 6100, false, true},
-    {"INT8-MIXED", 11900, 8000, 17000, false, false},
-    {"NF4", 4320, NAN, NAN, true, true},
-    {"a name far too long for any chart at all to hold", 0, NAN, NAN, false, false}};
+    {"FP16", 5567, 5100, 6100, false, true, "n = 5"},
+    {"INT8-MIXED", 11900, 8000, 17000, false, false, NULL},
+    {"NF4", 4320, NAN, NAN, true, true, NULL},
+    {"a name far too long for any chart at all to hold", 0, NAN, NAN, false, false, NULL}};
 static const struct eco_chart_bars bars = {"Energy",          "lower is better", "source",
                                            "J per 1k tokens", bar_rows,          4};
 static const struct eco_chart_candidate candidates[] = {
@@ -283,9 +283,9 @@ static void test_text_positions(void **state)
 static void test_bars_are_proportional(void **state)
 {
     (void)state;
-    static const struct eco_chart_bar two[] = {{"a", 100, NAN, NAN, false, true},
-                                               {"b", 50, NAN, NAN, false, true},
-                                               {"c", 0.001, NAN, NAN, false, true}};
+    static const struct eco_chart_bar two[] = {{"a", 100, NAN, NAN, false, true, NULL},
+                                               {"b", 50, NAN, NAN, false, true, NULL},
+                                               {"c", 0.001, NAN, NAN, false, true, NULL}};
     struct eco_chart_bars c = {NULL, NULL, NULL, "J", two, 3};
     struct eco_chart_text_style s = {90, 0, true, false, NULL};
     struct eco_buf out = ECO_BUF_INIT;

@@ -39,6 +39,33 @@ static void draws_every_pair(void **state)
     eco_buf_done(&out);
 }
 
+/* Between two cards of one family the last words tell; only a crowd of cards is cut. */
+static void names_cards_whole(void **state)
+{
+    (void)state;
+    enum { CARDS = 20 };
+    struct eco_chart_series series[CARDS];
+    for (int i = 0; i < CARDS; i++) {
+        series[i] = (struct eco_chart_series){
+            .label = "RTX PRO 6000 Blackwell Server Edition", .marks = turing, .mark_count = 1};
+    }
+    struct eco_chart_measured c = {NULL, NULL, NULL, series, 2};
+    for (int narrow = 0; narrow < 2; narrow++) {
+        const struct eco_chart_look look = {.width_px = narrow ? 360 : 760};
+        struct eco_buf out = ECO_BUF_INIT;
+        assert_int_equal(eco_chart_svg_measured(&c, &look, &out, NULL), 0);
+        assert_int_equal(count(eco_buf_str(&out), ">RTX PRO 6000<"), 2);
+        assert_int_equal(count(eco_buf_str(&out), "Edition<"), 2);
+        assert_int_equal(count(eco_buf_str(&out), "\xe2\x80\xa6"), 0);
+        eco_buf_done(&out);
+    }
+    struct eco_buf crowd = ECO_BUF_INIT;
+    c.series_count = CARDS;
+    assert_int_equal(eco_chart_svg_measured(&c, NULL, &crowd, NULL), 0);
+    assert_int_equal(count(eco_buf_str(&crowd), "\xe2\x80\xa6<"), CARDS);
+    eco_buf_done(&crowd);
+}
+
 static void joins_no_loose_pairs(void **state)
 {
     (void)state;
@@ -109,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_every_pair),
+        cmocka_unit_test(names_cards_whole),
         cmocka_unit_test(joins_no_loose_pairs),
         cmocka_unit_test(refuses_what_is_no_curve),
         cmocka_unit_test(overlays_and_never_extends_what_was_measured),

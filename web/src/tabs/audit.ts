@@ -1,6 +1,6 @@
 // Audit: the rules over pasted code or dropped files, in the page. Nothing is sent.
 import { ask, call } from '../engine';
-import { command, h, num, pct, quote, range } from '../dom';
+import { command, h, num, quote } from '../dom';
 import { language, t, tr } from '../i18n';
 import { field, spoken } from '../controls';
 import { button, copier, failure, fill, saveText } from '../parts';
@@ -27,8 +27,6 @@ interface Finding {
   message: string;
   why: string;
   effect: string | null;
-  effect_pct: number | null;
-  effect_ci: [number, number] | null;
   fix: string;
   patch: string | null;
   safe: boolean;
@@ -36,7 +34,6 @@ interface Finding {
 interface Audited {
   verdict: string;
   findings: Finding[];
-  alerts: { id: string; name: string }[];
   skipped: { file: string; reason: string }[];
 }
 interface Source {
@@ -67,12 +64,11 @@ function args(source: Source): Record<string, unknown> {
   return spoken('audit', { text: source.text, name: source.name, fail_on: 'never', ...(state.gpu ? { gpu: state.gpu } : { gpu: 'rtx4090' }), ...(state.params_b ? { params_b: Number(state.params_b) } : {}) });
 }
 
-function finding(f: Finding, names: Audited['alerts']): HTMLElement {
-  const name = language() === 'zh' ? names.find((n) => n.id === f.rule)?.name : undefined; // the message itself is English
+function finding(f: Finding): HTMLElement {
   return h('div', { class: `alert ${f.severity}` },
-    h('p', null, h('strong', null, name ? `${name}（${f.message}）` : f.message), ' ', h('span', { class: 'quiet' }, `${tr('s.', f.severity)} · ${f.rule} · ${f.file}:${num(f.line)}`)),
+    h('p', null, h('strong', null, f.message), ' ', h('span', { class: 'quiet' }, `${tr('s.', f.severity)} · ${f.rule} · ${f.file}:${num(f.line)}`)),
     h('p', null, f.why),
-    f.effect_pct !== null ? h('p', { class: 'effect' }, `${t('effect')}: ${pct(f.effect_pct)} ${range(f.effect_ci, pct)} `, h('span', { class: 'quiet' }, f.effect)) : f.effect ? h('p', { class: 'effect' }, f.effect) : null,
+    f.effect ? h('p', { class: 'effect' }, f.effect) : null,
     h('p', null, `${t('fix')}: ${f.fix}`),
     f.patch ? h('details', null, h('summary', null, `${t('patch')}${f.safe ? ` · ${t('safe')}` : ''}`),
       h('pre', { class: 'diff', tabindex: '0' }, f.patch.split('\n').map((l) => h('span', { class: l.startsWith('+') ? 'add' : l.startsWith('-') ? 'cut' : null }, `${l}\n`))),
@@ -93,7 +89,7 @@ function run(state: State): void {
       continue;
     }
     parts.push(h('section', null, h('h3', null, list.length > 1 ? `${source.name}: ${reply.result.verdict}` : reply.result.verdict),
-      reply.result.findings.length ? reply.result.findings.map((f) => finding(f, reply.result.alerts)) : h('p', { class: 'good' }, t('audit.none')),
+      reply.result.findings.length ? reply.result.findings.map((f) => finding(f)) : h('p', { class: 'good' }, t('audit.none')),
       reply.result.skipped.map((s) => h('p', { class: 'quiet' }, `${s.file}: ${s.reason}`))));
   }
   const first = list[0]!;

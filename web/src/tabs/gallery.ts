@@ -1,7 +1,7 @@
 // Replications: reports that others sent to the server this page comes from (docs/api.md). Nobody's words
 // are trusted: they are shown as text, and a basis that is not known is shown as unverified.
 import { h, num, range, tenth } from '../dom';
-import { t } from '../i18n';
+import { language, t } from '../i18n';
 import { button, fill, table, tag } from '../parts';
 
 interface Row {
@@ -38,9 +38,20 @@ const figure = (v: unknown): number | null => (typeof v === 'number' && Number.i
 const span = (v: unknown): [number, number] | null =>
   Array.isArray(v) && figure(v[0]) !== null && figure(v[1]) !== null ? [v[0] as number, v[1] as number] : null;
 
-function state(text: string, retry: boolean): void {
-  fill(gallery, h('h2', null, t('run.gallery')), h('p', { class: 'quiet' }, text), retry ? h('div', { class: 'buttons' }, button(t('retry'), () => void gather(''))) : null);
+let view = (): void => {};
+let told = '';
+function put(drawn: () => void): void {
+  view = drawn;
+  told = language();
+  view();
 }
+/** The same in the page's language, where that has changed. */
+export function retell(): void {
+  if (told !== language()) put(view);
+}
+
+const state = (key: string, retry = false, more = ''): void => put(() =>
+  fill(gallery, h('h2', null, t('run.gallery')), h('p', { class: 'quiet' }, t(key) + more), retry ? h('div', { class: 'buttons' }, button(t('retry'), () => void gather(''))) : null));
 
 function against(r: Row): Node | string {
   if (r.classified !== true || figure(r.curve_pct) === null) return h('span', { class: 'quiet' }, t('gallery.nocurve'));
@@ -48,10 +59,6 @@ function against(r: Row): Node | string {
 }
 
 function draw(page: Page): void {
-  if (!rows.length) {
-    state(t('gallery.empty'), false);
-    return;
-  }
   fill(gallery, h('h2', null, t('run.gallery')),
     h('p', { class: 'quiet' }, `${num(figure(page.total) ?? rows.length)} ${t('gallery.reports')}`),
     table(t('run.gallery'), [
@@ -72,7 +79,7 @@ function draw(page: Page): void {
 export async function gather(cursor = ''): Promise<void> {
   if (busy) return;
   if (!location.protocol.startsWith('http')) {
-    state(t('gallery.file'), false);
+    state('gallery.file');
     return;
   }
   busy = true;
@@ -83,11 +90,12 @@ export async function gather(cursor = ''): Promise<void> {
       const page = (await reply.json()) as Page;
       if (!Array.isArray(page.rows)) throw new Error('rows');
       rows = (cursor ? rows : []).concat(page.rows.filter((r) => r !== null && typeof r === 'object'));
-      draw(page);
-    } else if (reply.status === 501 || reply.status === 404) state(t('gallery.none'), false); // no store, or no ecocompute behind the page
-    else state(`${t('gallery.failed')} (${reply.status})`, true);
+      if (rows.length) put(() => draw(page));
+      else state('gallery.empty');
+    } else if (reply.status === 501 || reply.status === 404) state('gallery.none'); // no store, or no ecocompute behind the page
+    else state('gallery.failed', true, ` (${reply.status})`);
   } catch {
-    state(t('gallery.offline'), true);
+    state('gallery.offline', true);
   }
   busy = false;
 }

@@ -2,13 +2,13 @@
 // its power over time, what others measured, and a fit of own points.
 import { ask, call } from '../engine';
 import { Chart } from '../chart';
-import { h, num, tenth } from '../dom';
+import { h, num, range, tenth } from '../dom';
 import { spoken } from '../controls';
-import { t } from '../i18n';
+import { t, tr } from '../i18n';
 import { button, copier, fill, tag } from '../parts';
 import { link, set, type State } from '../state';
 import * as fit from './fit';
-import { gallery, gather } from './gallery';
+import { gallery, gather, retell } from './gallery';
 
 export const KEYS = ['case', 'overlay', 'report', ...fit.KEYS];
 const REPORT_MAX = 1 << 20;
@@ -79,10 +79,17 @@ export async function drop(files: File[]): Promise<void> {
 // A share link, its query, a bare blob or a report; the engine decides what it is and what is wrong.
 const isLink = (text: string): boolean => !text.trimStart().startsWith('{') && (/overlay=/.test(text) || /^https?:/.test(text.trim()));
 
-function overlaid(points: Point[]): HTMLElement {
+// What a valid report says of its own change, and a share link does not.
+interface Own {
+  vs_fp16_ci95_pct?: [number, number] | null;
+  vs_fp16_n?: number | null;
+}
+
+function overlaid(points: Point[], own: Own = {}): HTMLElement {
   const p = points[0]!;
+  const spread = (own.vs_fp16_ci95_pct ? ` · ${t('range95')}: ${range(own.vs_fp16_ci95_pct, tenth)}` : '') + (own.vs_fp16_n ? ` · n = ${num(own.vs_fp16_n)}` : '');
   const where = p.arch ? (p.gpu && p.gpu !== '—' ? { gpu: p.gpu } : { arch: p.arch }) : {};
-  const marks = points.map((q) => ({ params_b: q.N, delta_pct: q.dE, n: 1, label: `${q.model}, ${q.gpu}, ${q.precision}: ${tenth(q.dE)} · ${q.basis}` }));
+  const marks = points.map((q) => ({ params_b: q.N, delta_pct: q.dE, n: own.vs_fp16_n || 1, label: `${q.model}, ${q.gpu}, ${q.precision}: ${tenth(q.dE)}${spread} · ${tr('b.', q.basis)}` }));
   const tries = [where, p.arch ? { arch: p.arch } : null].filter((w) => w !== null);
   let drawn = false;
   for (const w of tries) {
@@ -96,7 +103,7 @@ function overlaid(points: Point[]): HTMLElement {
   if (!drawn) chart.draw('measured', { title: t('run.point'), subtitle: t('change'), source: '', series: [{ label: p.gpu, highlight: true, loose: true, marks: [...marks].sort((a, b) => a.params_b - b.params_b) }] });
   return h('section', null, h('h3', null, t('run.overlay')),
     points.map((q) => h('div', { class: 'hero' },
-      h('div', { class: 'big' }, h('span', { class: 'figure' }, tenth(q.dE)), h('span', { class: 'what' }, `${q.model} · ${num(q.N)}B · ${q.gpu} · ${q.precision} `, tag(q.basis))),
+      h('div', { class: 'big' }, h('span', { class: 'figure' }, tenth(q.dE)), h('span', { class: 'what' }, `${q.model} · ${num(q.N)}B · ${q.gpu} · ${q.precision}${spread} `, tag(q.basis))),
       q.curve_pct !== null ? h('div', { class: 'big' }, h('span', { class: 'figure' }, tenth(q.curve_pct)), h('span', { class: `what ${q.inside ? 'good' : 'warn'}` }, `${t('run.published')}, ${t(q.inside ? 'run.inside' : 'run.outside')}`)) : null)),
     chart.element);
 }
@@ -144,7 +151,7 @@ function report(text: string): void {
   if ('error' in checked) parts.push(h('div', { class: 'failure', role: 'alert' }, h('p', null, t('run.invalid')), h('p', null, `${checked.error.param ?? ''} ${checked.error.message}`)));
   else parts.push(h('p', { class: 'good' }, `✓ ${t('run.valid')}`), issues(t('run.advice'), checked.result.advice, 'quiet'));
   const good = 'result' in checked;
-  if (good && 'result' in point) parts.push(overlaid(point.result.points));
+  if (good && 'result' in point) parts.push(overlaid(point.result.points, (JSON.parse(text) as { results?: Own }).results));
   else if (good && 'error' in point) parts.push(h('div', { class: 'failure', role: 'alert' }, h('p', null, t('run.error')), h('p', null, point.error.message)));
   if (good) parts.push(traced(text));
   parts.push(h('div', { class: 'buttons' },
@@ -191,7 +198,7 @@ export function show(panel: HTMLElement, state: State): void {
     const picker = h('input', { type: 'file', multiple: true, class: 'unseen', tabindex: '-1', 'aria-label': t('open'), accept: '.json,.csv,application/json,text/csv', onchange: () => drop([...(picker.files ?? [])]) });
     const forget = (): void => { [pasted, others, trace, refused] = ['', [], '', '']; };
     fill(panel,
-      h('section', { class: 'headline' }, h('h2', null, t('run.1'))),
+      h('section', { class: 'headline' }, h('h2', null, t('run.1')), h('p', { class: 'quiet' }, t('run.where'))),
       h('fieldset', { class: 'chips' }, h('legend', { class: 'unseen' }, t('run.case')),
         Object.entries(CASES).map(([key, [name]]) => h('label', null, h('input', { type: 'radio', name: 'case', id: `case-${key}`, value: key, checked: key === which, onchange: () => set({ case: key }, true) }), h('span', null, t(name))))),
       h('ol', { class: 'commands' }, CASES[which]![1].map((c) => h('li', null, h('div', { class: 'command' }, h('code', { tabindex: '0' }, c), copier(t('copy.cmd'), () => c))))),
@@ -210,6 +217,7 @@ export function show(panel: HTMLElement, state: State): void {
   else report(text);
   if (refused) results.prepend(h('div', { class: 'failure', role: 'alert' }, h('p', null, refused)));
   fit.show(state);
-  if (!asked) void gather();
+  if (asked) retell();
+  else void gather();
   asked = true;
 }

@@ -59,8 +59,10 @@ function energyBars(card: string): object[] {
     .map((m) => [...m.values()].map(once).sort((a, b) => b.length - a.length || better(a[0]!, b[0]!))[0]!)
     .filter((list) => list.some((r) => r.delta_gross_pct !== null))
     .sort((a, b) => a[0]!.params_b! - b[0]!.params_b!);
+  const bare = (r: DataRow): string => short(r.model).replace(/-(Instruct|Chat|it)\b(-v[\d.]+)?/, '');
+  const names = chosen.map((l) => bare(l[0]!));
   const bar = (r: DataRow): object => ({
-    label: `${short(r.model).replace(/-(Instruct|Chat|it)\b(-v[\d.]+)?/, '')} ${r.precision}`, value: r.energy_gross_j_per_1k, measured: true, highlight: (r.delta_gross_pct ?? 0) < 0,
+    label: `${names.indexOf(bare(r)) === names.lastIndexOf(bare(r)) ? bare(r) : short(r.model)} ${r.precision}`, value: r.energy_gross_j_per_1k, measured: true, highlight: (r.delta_gross_pct ?? 0) < 0, detail: `n = ${r.n_trials ?? 1} · ${t('p.grade')} ${r.grade} · ${r.session}`,
   });
   return chosen.flatMap((list) => list.sort((a, b) => Number(a.delta_gross_pct !== null) - Number(b.delta_gross_pct !== null) || a.precision.localeCompare(b.precision)).map(bar)).slice(0, BARS_MAX);
 }
