@@ -74,9 +74,15 @@ int eco_py_parse(struct eco_py_tree *t, const char *text, size_t len, struct eco
 #include <tree_sitter/api.h>
 
 /* The parser's work may grow faster than the text on hostile input: it may call back this often
- * per byte and then some (it calls every hundred steps), then the file is given up. */
-#define CALLS_PER_KB 64
-#define CALLS_FREE 20000
+ * per byte and then some (it calls every hundred steps; 2,500 files of Python's own library take
+ * up to 20 per KB), then the file is given up. */
+#define CALLS_PER_KB 48
+#define CALLS_FREE 4000
+/* At each line of a run of comments the grammar reads to the run's end: what is read has an end
+ * too. Runs of 1,500 lines of 50 bytes pass, and that library needs up to 32 times the text. */
+#define CHUNK ((size_t)4 << 10)
+#define READ_TIMES 64
+#define READ_FREE ((uint64_t)64 << 20)
 
 const TSLanguage *tree_sitter_python(void);
 
@@ -88,21 +94,27 @@ bool eco_py_available(void)
 struct source {
     const char *text;
     size_t len;
-    uint64_t calls, limit;
+    uint64_t calls, read; /* left */
 };
 
 static const char *read_text(void *payload, uint32_t at, TSPoint point, uint32_t *n)
 {
-    const struct source *s = payload;
+    struct source *s = payload;
+    size_t left = at < s->len ? s->len - at : 0, part = left < CHUNK ? left : CHUNK;
     (void)point;
-    *n = at < s->len ? (uint32_t)(s->len - at) : 0;
-    return at < s->len ? s->text + at : "";
+    if (s->read < part) {
+        s->read = part = 0;
+    }
+    s->read -= part;
+    *n = (uint32_t)part;
+    return part ? s->text + at : "";
 }
 
 static bool give_up(TSParseState *state)
 {
     struct source *s = state->payload;
-    return ++s->calls > s->limit;
+    s->calls -= s->calls > 0;
+    return s->calls == 0 || s->read == 0;
 }
 
 /* Grammar numbers -> our kinds and fields; a table per parse is cheap beside the parse. */
@@ -252,7 +264,8 @@ static int flatten_tree(struct eco_py_tree *out, const TSTree *tree, struct eco_
 
 int eco_py_parse(struct eco_py_tree *t, const char *text, size_t len, struct eco_err *err)
 {
-    struct source s = {text, len, 0, CALLS_FREE + (uint64_t)len / 1024 * CALLS_PER_KB};
+    struct source s = {text, len, CALLS_FREE + (uint64_t)len / 1024 * CALLS_PER_KB,
+                       READ_FREE + (uint64_t)len * READ_TIMES};
     *t = (struct eco_py_tree){.text = text, .len = len};
     TSParser *p = len < UINT32_MAX / 4 ? ts_parser_new() : NULL;
     if (!p || !ts_parser_set_language(p, tree_sitter_python())) {
@@ -262,8 +275,8 @@ int eco_py_parse(struct eco_py_tree *t, const char *text, size_t len, struct eco
     TSInput input = {.payload = &s, .read = read_text, .encoding = TSInputEncodingUTF8};
     TSParseOptions options = {.payload = &s, .progress_callback = give_up};
     TSTree *tree = ts_parser_parse_with_options(p, NULL, input, options);
-    int rc = tree ? flatten_tree(t, tree, err)
-                  : eco_err_set(err, ECO_E_TOO_LARGE, "", "the parser gave up on it");
+    int rc = tree && s.read ? flatten_tree(t, tree, err)
+                            : eco_err_set(err, ECO_E_TOO_LARGE, "", "the parser gave up on it");
     ts_tree_delete(tree);
     ts_parser_delete(p);
     return rc;

@@ -21,8 +21,10 @@
 #define ECO_HTTP_MAX_BODY_AUDIT ((size_t)1 << 20)
 #define ECO_HTTP_MAX_BODY_REPORT ((size_t)256 << 10)
 #define ECO_HTTP_MAX_BODY_MCP (((size_t)1 << 20) + ((size_t)64 << 10))
-#define ECO_HTTP_MAX_TREE ((size_t)8 << 20) /* what a body takes once it is read: 413 */
-#define ECO_HTTP_MAX_PAIRS 128              /* parameters of one query string */
+#define ECO_HTTP_BODY_TOKEN ((size_t)32 << 10) /* each further one counts as one request more */
+#define ECO_HTTP_LARGE ((size_t)64 << 10)      /* code over it is read one at a time: 503 */
+#define ECO_HTTP_MAX_TREE ((size_t)8 << 20)    /* what a body takes once it is read: 413 */
+#define ECO_HTTP_MAX_PAIRS 128                 /* parameters of one query string */
 
 /* X(name, header, once): the request headers that anything here reads; `once`: no list, so that a
  * second line of it contradicts the first. */

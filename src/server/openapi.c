@@ -48,7 +48,7 @@ static void ref_item(struct eco_json_writer *w, const char *name, const char *su
     X(TooManyRequests, 429, "too many requests of this client")                                    \
     X(HeadersTooLarge, 431, "the headers are larger than 16384 bytes")                             \
     X(Internal, 500, "a fault of the server")                                                      \
-    X(Unavailable, 503, "the store is damaged, locked, full, read-only or out of reach")           \
+    X(Unavailable, 503, "the store is damaged, locked, full, read-only or out of reach; or busy")  \
     X(Unsupported, 501, "known, but there are no data for it or it is not built in")
 
 static const struct {
@@ -403,7 +403,8 @@ static const char own_paths[] =
     "reply\",\"content\":{\"application/json\":{\"schema\":" ONE_OR_BATCH "}}},"
     "\"202\":{\"description\":\"a notification was taken\"},"
     "\"400\":{\"description\":\"not JSON-RPC, or an unknown protocol version\",\"content\":"
-    "{\"application/json\":{\"schema\":{\"type\":\"object\"}}}}," CLIENT_ERRORS "}}}";
+    "{\"application/json\":{\"schema\":{\"type\":\"object\"}}}},\"503\":"
+    "{\"$ref\":\"#/components/responses/Unavailable\"}," CLIENT_ERRORS "}}}";
 /* clang-format on */
 
 static const char tags[] =

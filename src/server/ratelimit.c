@@ -84,10 +84,12 @@ static struct bucket *bucket_of(struct eco_limiter *l, const uint64_t key[2], in
     return fullest;
 }
 
-double eco_limiter_take(struct eco_limiter *l, const unsigned char address[16], int64_t now_ns)
+double eco_limiter_take(struct eco_limiter *l, const unsigned char address[16], double cost,
+                        int64_t now_ns)
 {
     uint64_t key[2];
     double wait_s = 0;
+    cost = fmin(cost, l->capacity); /* else it could never be had */
     memcpy(key, address, sizeof key);
     if (!is_mapped_ipv4(address)) {
         key[1] = 1; /* one household, one /64; never 0, 0 */
@@ -95,10 +97,10 @@ double eco_limiter_take(struct eco_limiter *l, const unsigned char address[16], 
     pthread_mutex_lock(&l->lock);
     struct bucket *b = bucket_of(l, key, now_ns);
     double tokens = now_in(l, b, now_ns);
-    if (tokens >= 1) {
-        tokens -= 1;
+    if (tokens >= cost) {
+        tokens -= cost;
     } else {
-        wait_s = (1 - tokens) / l->per_ns / 1e9;
+        wait_s = (cost - tokens) / l->per_ns / 1e9;
     }
     b->tokens = tokens;
     b->at_ns = now_ns;

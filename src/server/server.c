@@ -190,12 +190,26 @@ static const char *allowed(const struct eco_route *r)
                              : "POST, OPTIONS";
 }
 
+/* A large body takes the time of many requests; one whose size is not said may be the largest. */
+static double cost_of(const struct eco_route *route, const struct eco_http_request *q)
+{
+    const char *length = q->header[ECO_HTTP_CONTENT_LENGTH];
+    size_t most = route->post && is(q->method, "POST") ? route->body_limit : 0;
+    size_t n = q->header[ECO_HTTP_TRANSFER_ENCODING] ? most
+               : length                              ? (size_t)strtoull(length, NULL, 10)
+                                                     : 0;
+    size_t more = (n < most ? n : most) / ECO_HTTP_BODY_TOKEN;
+    return 1 + (double)more;
+}
+
 static bool has_tokens(struct eco_server *s, struct eco_server_worker *w,
-                       const struct eco_http_request *q, struct eco_http_reply *r)
+                       const struct eco_route *route, const struct eco_http_request *q,
+                       struct eco_http_reply *r)
 {
     unsigned char client[16];
     eco_server_address(s, q, client);
-    double wait_s = s->limiter ? eco_limiter_take(s->limiter, client, s->o.now_ns()) : 0;
+    double wait_s =
+        s->limiter ? eco_limiter_take(s->limiter, client, cost_of(route, q), s->o.now_ns()) : 0;
     if (wait_s <= 0) {
         return true;
     }
@@ -246,7 +260,7 @@ bool eco_server_admit(struct eco_server *s, struct eco_server_worker *w,
     const struct eco_route *route = &s->route[r->route];
     *body_limit = route->body_limit;
     return eco_http_fits(w, q, r) && is_place(s, w, route, q, path, r) &&
-           method_fits(w, route, q, r) && (!route->counted || has_tokens(s, w, q, r)) &&
+           method_fits(w, route, q, r) && (!route->counted || has_tokens(s, w, route, q, r)) &&
            eco_http_fits_body(w, q, route->body_limit, r);
 }
 
@@ -341,19 +355,9 @@ static void metrics(struct eco_server *s, struct eco_server_worker *w, struct ec
     eco_reply_body(w, r);
 }
 
-void eco_server_handle(struct eco_server *s, struct eco_server_worker *w,
-                       const struct eco_http_request *q, struct eco_http_reply *r)
+static void answer(struct eco_server *s, struct eco_server_worker *w, const struct eco_route *route,
+                   const struct eco_http_request *q, size_t path, struct eco_http_reply *r)
 {
-    const char *query;
-    size_t query_len;
-    fresh(w, q);
-    size_t path = eco_target_split(q->target, &query, &query_len);
-    *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
-    const struct eco_route *route = &s->route[r->route];
-    if (is(q->method, "OPTIONS")) {
-        preflight(route, r);
-        return;
-    }
     switch (route->kind) {
     case ECO_ROUTE_OP:
         eco_rest_answer(s, w, route, q, r);
@@ -376,5 +380,32 @@ void eco_server_handle(struct eco_server *s, struct eco_server_worker *w,
     case ECO_ROUTE_OTHER:
         page(s, q, path, r);
         break;
+    }
+}
+
+void eco_server_handle(struct eco_server *s, struct eco_server_worker *w,
+                       const struct eco_http_request *q, struct eco_http_reply *r)
+{
+    const char *query;
+    size_t query_len;
+    fresh(w, q);
+    size_t path = eco_target_split(q->target, &query, &query_len);
+    *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
+    const struct eco_route *route = &s->route[r->route];
+    if (is(q->method, "OPTIONS")) {
+        preflight(route, r);
+        return;
+    }
+    /* Dense code takes 350 times its size while it is parsed. */
+    bool large = q->body_len > ECO_HTTP_LARGE && route->body_limit >= ECO_HTTP_MAX_BODY_AUDIT;
+    if (large && atomic_exchange(&s->large, true)) {
+        eco_refuse(w, ECO_REFUSED_BUSY, NULL, r,
+                   "another large body is being read: try again in a second");
+        eco_http_add(r, "Retry-After", "1");
+        return;
+    }
+    answer(s, w, route, q, path, r);
+    if (large) {
+        atomic_store(&s->large, false);
     }
 }

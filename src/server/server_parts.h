@@ -49,10 +49,11 @@ struct eco_limiter;
 struct eco_limiter *eco_limiter_new(double per_min); /* NULL: no memory */
 void eco_limiter_free(struct eco_limiter *l);
 /**
- * Takes one token of this client: IPv4 addresses by themselves, IPv6 by /64. 0: there was one,
- * else how many seconds until the next.
+ * Takes `cost` tokens of this client: IPv4 addresses by themselves, IPv6 by /64. 0: they were
+ * there, else in how many seconds they will be.
  */
-double eco_limiter_take(struct eco_limiter *l, const unsigned char address[16], int64_t now_ns);
+double eco_limiter_take(struct eco_limiter *l, const unsigned char address[16], double cost,
+                        int64_t now_ns);
 
 /* ---- metrics ------------------------------------------------------------------------------- */
 
@@ -149,6 +150,7 @@ struct eco_server {
     char data_sha256[65];
     struct eco_buf openapi;
     char openapi_etag[40];
+    atomic_bool large; /* a body is read that no other large one is read beside */
     int64_t started_ns;
 };
 

@@ -224,6 +224,8 @@ static void test_hostile(void **state)
         {"x.py", "from_pretrained\n", "\xff\xfe\x80 = 1\n"},
         {"x.py", "from_pretrained\n", "if a:\n "},
         {"x.py", "from_pretrained\n", "lambda x: "},
+        {"x.py", "from_pretrained\n",
+         "# a\n"}, /* the grammar reads to the end of comments at each */
         {"Dockerfile", "RUN pip install \\\n", "torch \\\n"},
         {"x.yml", "a:\n", "- --max-num-seqs\n"},
         {"x.yml", "env:\n  B: 1\n", "- env:\n    A: $B\n  run: vllm $A\n"},
@@ -242,6 +244,24 @@ static void test_hostile(void **state)
         assert_true(whole <= 3.2 * half + 0.5);
         assert_true(whole < 20);
     }
+}
+
+/* What people write is not given up: behind 1,500 lines of comments a trap is still found. */
+static void test_long_comment(void **state)
+{
+    struct eco_audit a;
+    struct eco_buf b = ECO_BUF_INIT;
+    (void)state;
+    need();
+    for (int i = 0; i < 1500; i++) {
+        eco_buf_puts(&b, "# a line of a comment that somebody has left here\n");
+    }
+    eco_buf_puts(&b, "m = AutoModel.from_pretrained(\"a/b-1b\", load_in_8bit=True)\n");
+    scan(&a, "x.py", b.data, b.len);
+    assert_true(a.n > 0);
+    assert_int_equal(a.findings[0].line, 1501);
+    eco_audit_done(&a);
+    eco_buf_done(&b);
 }
 
 /* Functions that all call each other with their own parameters: the ways from one to another are
@@ -385,12 +405,12 @@ static void test_sarif_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixes),       cmocka_unit_test(test_fix_is_final),
-        cmocka_unit_test(test_patch),       cmocka_unit_test(test_baseline),
-        cmocka_unit_test(test_changed),     cmocka_unit_test(test_silenced),
-        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_tangled),     cmocka_unit_test(test_long_line),
-        cmocka_unit_test(test_limits),      cmocka_unit_test(test_sarif_shape),
-        cmocka_unit_test(test_long_command)};
+        cmocka_unit_test(test_fixes),        cmocka_unit_test(test_fix_is_final),
+        cmocka_unit_test(test_patch),        cmocka_unit_test(test_baseline),
+        cmocka_unit_test(test_changed),      cmocka_unit_test(test_silenced),
+        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_long_comment), cmocka_unit_test(test_tangled),
+        cmocka_unit_test(test_long_line),    cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_sarif_shape),  cmocka_unit_test(test_long_command)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

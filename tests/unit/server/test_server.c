@@ -99,25 +99,31 @@ static void test_tokens(void **state)
     address("192.0.2.1", a);
     address("192.0.2.2", b);
     for (int i = 0; i < 60; i++) {
-        assert_near(eco_limiter_take(l, a, t), 0, 0);
+        assert_near(eco_limiter_take(l, a, 1, t), 0, 0);
     }
-    assert_near(eco_limiter_take(l, a, t), 1, 1e-6);
-    assert_near(eco_limiter_take(l, a, t + 400000000), 0.6, 1e-6);
-    assert_near(eco_limiter_take(l, b, t), 0, 0);
-    assert_near(eco_limiter_take(l, a, t + 1000000000), 0, 0);
-    assert_near(eco_limiter_take(l, a, t + 1000000000), 1, 1e-6);
+    assert_near(eco_limiter_take(l, a, 1, t), 1, 1e-6);
+    assert_near(eco_limiter_take(l, a, 1, t + 400000000), 0.6, 1e-6);
+    assert_near(eco_limiter_take(l, b, 1, t), 0, 0);
+    assert_near(eco_limiter_take(l, a, 1, t + 1000000000), 0, 0);
+    assert_near(eco_limiter_take(l, a, 1, t + 1000000000), 1, 1e-6);
     for (int i = 0; i < 60; i++) { /* an hour later it is full, and not more than full */
-        assert_near(eco_limiter_take(l, a, t + 3600000000000), 0, 0);
+        assert_near(eco_limiter_take(l, a, 1, t + 3600000000000), 0, 0);
     }
-    assert_true(eco_limiter_take(l, a, t + 3600000000000) > 0);
+    assert_true(eco_limiter_take(l, a, 1, t + 3600000000000) > 0);
     address("2001:db8::1", a);
     address("2001:db8::ffff:2", b);
     for (int i = 0; i < 30; i++) {
-        assert_near(eco_limiter_take(l, a, t) + eco_limiter_take(l, b, t), 0, 0);
+        assert_near(eco_limiter_take(l, a, 1, t) + eco_limiter_take(l, b, 1, t), 0, 0);
     }
-    assert_true(eco_limiter_take(l, b, t) > 0);
+    assert_true(eco_limiter_take(l, b, 1, t) > 0);
     address("2001:db8:0:1::1", b);
-    assert_near(eco_limiter_take(l, b, t), 0, 0);
+    assert_near(eco_limiter_take(l, b, 1, t), 0, 0);
+    address("192.0.2.9", a); /* what costs more, and what costs more than there ever is */
+    assert_near(eco_limiter_take(l, a, 33, t), 0, 0);
+    assert_near(eco_limiter_take(l, a, 33, t), 6, 1e-6);
+    assert_near(eco_limiter_take(l, a, 27, t), 0, 0);
+    assert_near(eco_limiter_take(l, a, 1000, t + 60000000000), 0, 0);
+    assert_near(eco_limiter_take(l, a, 1000, t + 60000000000), 60, 1e-6);
     eco_limiter_free(l);
 }
 
@@ -130,14 +136,14 @@ static void test_many_clients(void **state)
     (void)state;
     address("192.0.2.1", a);
     for (int i = 0; i < 3; i++) {
-        assert_near(eco_limiter_take(l, a, t), 0, 0);
+        assert_near(eco_limiter_take(l, a, 1, t), 0, 0);
     }
     other[10] = other[11] = 0xff;
     for (uint32_t i = 0; i < 1000000; i++) {
         memcpy(other + 12, &i, 4);
-        eco_limiter_take(l, other, t);
+        eco_limiter_take(l, other, 1, t);
     }
-    assert_true(eco_limiter_take(l, a, t) > 0);
+    assert_true(eco_limiter_take(l, a, 1, t) > 0);
     eco_limiter_free(l);
 }
 
@@ -180,6 +186,38 @@ static void test_limit_reply(void **state)
     assert_string_equal(eco_http_header_of(&r, "Retry-After"), "30");
     clock_ns += 30000000000;
     assert_int_equal(status_of(s, w, &q, &r), 200);
+    eco_server_worker_free(w);
+    eco_server_free(s);
+}
+
+/* A megabyte of code is 33 requests, its size said or not; code is read one at a time. */
+static void test_large_body(void **state)
+{
+    struct eco_server *s = start(70, false, NULL);
+    struct eco_server_worker *w = eco_server_worker_new(s);
+    struct eco_http_request q = ask("POST", "/v1/audit");
+    struct eco_http_reply r;
+    char *body = malloc(ECO_HTTP_MAX_BODY_AUDIT + 1);
+    (void)state;
+    assert_non_null(body);
+    snprintf(body, ECO_HTTP_MAX_BODY_AUDIT + 1, "%-*s", (int)ECO_HTTP_MAX_BODY_AUDIT,
+             "{\"text\":\"a\"}");
+    q.body = body;
+    q.body_len = ECO_HTTP_MAX_BODY_AUDIT;
+    q.header[ECO_HTTP_CONTENT_LENGTH] = "1048576";
+    assert_int_equal(status_of(s, w, &q, &r), 200);
+    q.header[ECO_HTTP_CONTENT_LENGTH] = NULL;
+    q.header[ECO_HTTP_TRANSFER_ENCODING] = "chunked";
+    assert_int_equal(status_of(s, w, &q, &r), 200);
+    assert_int_equal(status_of(s, w, &q, &r), 429);
+    q.peer[15]++;
+    atomic_store(&s->large, true); /* another thread reads one */
+    assert_int_equal(status_of(s, w, &q, &r), 503);
+    assert_string_equal(eco_http_header_of(&r, "Retry-After"), "1");
+    q.body_len = ECO_HTTP_LARGE;
+    assert_int_equal(status_of(s, w, &q, &r), 200);
+    atomic_store(&s->large, false);
+    free(body);
     eco_server_worker_free(w);
     eco_server_free(s);
 }
@@ -405,11 +443,12 @@ static void test_origins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decode),  cmocka_unit_test(test_split),
-        cmocka_unit_test(test_tokens),  cmocka_unit_test(test_many_clients),
-        cmocka_unit_test(test_client),  cmocka_unit_test(test_limit_reply),
-        cmocka_unit_test(test_kept),    cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_metrics), cmocka_unit_test(test_language),
-        cmocka_unit_test(test_places),  cmocka_unit_test(test_origins)};
+        cmocka_unit_test(test_decode),     cmocka_unit_test(test_split),
+        cmocka_unit_test(test_tokens),     cmocka_unit_test(test_many_clients),
+        cmocka_unit_test(test_client),     cmocka_unit_test(test_limit_reply),
+        cmocka_unit_test(test_large_body), cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_pages),      cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_language),   cmocka_unit_test(test_places),
+        cmocka_unit_test(test_origins)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
