@@ -6,13 +6,18 @@
 #include "base/num.h"
 #include "engine.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define PATH_MAX_BYTES 1024
 #define SMALL_FILE (64u << 10)
+#define STAT_FILE (4u << 20) /* a line for each CPU, and one of all interrupts */
+#define SHORTEST_S 0.5
 
 /* The first words of a small file; "" when it cannot be read. */
 static void slurp(const char *path, char *out, size_t size)
@@ -220,4 +225,58 @@ int eco_engine_runnable_at(const char *proc)
 int eco_engine_runnable(void)
 {
     return eco_engine_runnable_at("/proc");
+}
+
+/* "cpu3 user nice system idle iowait irq softirq steal …": all but idle and iowait, in ticks. */
+static double ticks_of(const char *line)
+{
+    double sum = 0;
+    char *at = (char *)line + strcspn(line, " ");
+    for (int i = 0; i < 8; i++) {
+        unsigned long long v = strtoull(at, &at, 10);
+        sum += i == 3 || i == 4 ? 0.0 : (double)v;
+    }
+    return sum;
+}
+
+double eco_engine_busy_s_at(const char *proc, const int *cpu, int n)
+{
+    char path[PATH_MAX_BYTES], name[32];
+    struct eco_buf text = ECO_BUF_INIT;
+    double ticks = 0, per_s = (double)sysconf(_SC_CLK_TCK);
+    int seen = 0;
+    snprintf(path, sizeof(path), "%s/stat", proc);
+    if (eco_file_read(path, STAT_FILE, &text, NULL) == 0) {
+        for (int i = 0; i < n; i++) {
+            snprintf(name, sizeof(name), "\ncpu%d ", cpu[i]); /* the first line is of all */
+            const char *line = strstr(eco_buf_str(&text), name);
+            ticks += line ? ticks_of(line + 1) : 0.0;
+            seen += line != NULL;
+        }
+    }
+    eco_buf_done(&text);
+    return seen == n && n > 0 && per_s > 0 ? ticks / per_s : (double)NAN;
+}
+
+static double clock_s(clockid_t clock)
+{
+    struct timespec t = {0};
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void eco_engine_cpu_use(struct eco_cpu_use *out)
+{
+    int list[ECO_ENGINE_MAX_THREADS];
+    int n = eco_engine_cpu_list(list, ECO_ENGINE_MAX_THREADS);
+    out->busy_s = eco_engine_busy_s_at("/proc", list, n);
+    out->own_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+    out->wall_s = clock_s(CLOCK_MONOTONIC);
+}
+
+double eco_engine_others_frac(const struct eco_cpu_use *a, const struct eco_cpu_use *b, int n)
+{
+    double wall_s = b->wall_s - a->wall_s;
+    double others_s = (b->busy_s - a->busy_s) - (b->own_s - a->own_s);
+    return wall_s >= SHORTEST_S && others_s > 0 ? others_s / (wall_s * n) : 0.0;
 }

@@ -24,4 +24,18 @@ uint64_t eco_engine_memory_free(void); /* of "/proc" and "/sys/fs/cgroup" */
 int eco_engine_runnable_at(const char *proc);
 int eco_engine_runnable(void);
 
+/** CPU time so far; seconds. */
+struct eco_cpu_use {
+    double wall_s, own_s, busy_s; /* of the clock, of this process, of all on its CPUs; NAN */
+};
+
+/** Work that `proc`/stat has counted on the n CPUs of the list, stolen time too; NAN: not known. */
+double eco_engine_busy_s_at(const char *proc, const int *cpu, int n);
+void eco_engine_cpu_use(struct eco_cpu_use *out); /* now */
+/**
+ * The share of n CPUs that others used from `a` to `b`. 0 as well where that is not known: in less
+ * than half a second (the kernel counts in hundredths), or where it counts less than we used.
+ */
+double eco_engine_others_frac(const struct eco_cpu_use *a, const struct eco_cpu_use *b, int n);
+
 #endif

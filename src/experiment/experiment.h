@@ -139,6 +139,7 @@ struct eco_exp_trial {
     struct eco_run_trial run; /* block 0 is the discarded warm-up block */
     double prefill_j;         /* energy of one one-token generation; NAN */
     double gap_frac, resolution_frac;
+    double others_cpu_frac; /* as in eco_workload_result; NAN: of a journal that has none */
     bool withhold;
     int starts; /* random starts that its window was made of; 1: a whole one */
     double start_s, window_start_s, window_end_s, end_s; /* since the run was started */

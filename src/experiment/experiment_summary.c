@@ -296,6 +296,7 @@ static void differences(const struct eco_experiment *x, struct lines *l)
     }
 }
 
+#define OTHERS_FRAC 0.05
 #define CLOCK_OFF 0.02 /* a locked clock that runs this far from what was asked */
 
 static void warn_clock(const struct eco_experiment *x, struct lines *l)
@@ -312,6 +313,27 @@ static void warn_clock(const struct eco_experiment *x, struct lines *l)
         snprintf(text, sizeof(text),
                  "the clock was locked to %g MHz, but ran at %.0f MHz in one trial",
                  x->plan.clock_mhz, worst_mhz);
+        line(l, text);
+    }
+}
+
+/* Others on the same CPUs take time from the engine, and their energy is counted with its own. */
+static void warn_others(const struct eco_experiment *x, struct lines *l)
+{
+    int shared = 0, n = 0;
+    double most = 0;
+    char text[160];
+    for (size_t i = 0; i < x->trial_count; i++) {
+        double frac = x->trials[i].run.discarded ? 0.0 : x->trials[i].others_cpu_frac;
+        n += !x->trials[i].run.discarded;
+        shared += frac >= OTHERS_FRAC;
+        most = frac > most ? frac : most;
+    }
+    if (shared) {
+        snprintf(text, sizeof(text),
+                 "in %d of %d trials other processes used %.0f %% of the CPUs or more, up to %.0f "
+                 "%%: speed and energy are not this run's alone",
+                 shared, n, OTHERS_FRAC * 100, most * 100);
         line(l, text);
     }
 }
@@ -336,6 +358,7 @@ static void warn_trials(const struct eco_experiment *x, struct lines *l)
                  late, n);
         line(l, text);
     }
+    warn_others(x, l);
     if (!x->balanced) {
         line(l,
              "the order is not balanced: blocks are no multiple of the arms; places differ by 1");

@@ -91,6 +91,7 @@ static void add(struct eco_workload_result *sum, const struct eco_workload_resul
     sum->tpot_mean_s = (sum->tpot_mean_s * before + part->tpot_mean_s * more) / all;
     sum->tpot_p50_s = (sum->tpot_p50_s * before + part->tpot_p50_s * more) / all;
     sum->tpot_p99_s = fmax(sum->tpot_p99_s, part->tpot_p99_s);
+    sum->others_cpu_frac = fmax(sum->others_cpu_frac, part->others_cpu_frac);
     sum->iterations += part->iterations;
     sum->tokens += part->tokens;
     sum->decode_tokens += part->decode_tokens;
@@ -254,6 +255,7 @@ static void fill(struct eco_experiment *x, struct eco_exp_trial *t, const struct
     r->tpot_p99_s = did->tpot_p99_s;
     t->gap_frac = e->gap_frac;
     t->resolution_frac = e->resolution_frac;
+    t->others_cpu_frac = did->others_cpu_frac;
     t->withhold = e->withhold;
     t->starts = m->starts;
     t->window_start_s = m->edges_s[0];

@@ -65,6 +65,7 @@ static const struct member members[] = {
     OWN(NUMBER, prefill_j),
     OWN(NUMBER, gap_frac),
     OWN(NUMBER, resolution_frac),
+    OWN(NUMBER, others_cpu_frac),
     OWN(FLAG, withhold),
     OWN(INT, starts),
     OWN(NUMBER, start_s),

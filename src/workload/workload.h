@@ -67,8 +67,9 @@ struct eco_workload_result {
     int64_t tokens, decode_tokens;
     double seconds; /* by the monotonic clock, from the first prompt to the last token */
     double ttft_s, tpot_mean_s, tpot_p50_s, tpot_p99_s;
-    bool stopped; /* fewer iterations than asked: stop was true */
-    bool steady;  /* tokens, decode_tokens, seconds are of the steady state between two edges */
+    double others_cpu_frac; /* of its CPUs, used by other processes meanwhile; 0: or not known */
+    bool stopped;           /* fewer iterations than asked: stop was true */
+    bool steady; /* tokens, decode_tokens, seconds are of the steady state between two edges */
 };
 
 struct eco_workload_quality {

@@ -152,6 +152,12 @@ static int make_room(struct builtin *b, const struct eco_workload_window *what, 
     return 0;
 }
 
+static double others(const struct builtin *b, const struct eco_cpu_use *before,
+                     const struct eco_cpu_use *after)
+{
+    return eco_engine_others_frac(before, after, eco_engine_info(b->decoder)->cpus);
+}
+
 static int builtin_window(struct eco_generator *base, const struct eco_workload_window *what,
                           struct eco_workload_result *out, struct eco_err *err)
 {
@@ -160,7 +166,9 @@ static int builtin_window(struct eco_generator *base, const struct eco_workload_
     double ttft_s = 0;
     int done = 0;
     bool stopped = false;
+    struct eco_cpu_use before, after;
     int rc = make_room(b, what, err);
+    eco_engine_cpu_use(&before);
     int64_t start_ns = eco_clock_mono_ns();
     while (rc == 0 && done < what->iterations && !stopped) {
         struct eco_engine_timing t;
@@ -175,12 +183,14 @@ static int builtin_window(struct eco_generator *base, const struct eco_workload_
     if (rc) {
         return rc;
     }
-    int64_t sequences = (int64_t)done * b->batch;
+    int64_t end_ns = eco_clock_mono_ns(), sequences = (int64_t)done * b->batch;
+    eco_engine_cpu_use(&after);
     *out = (struct eco_workload_result){.iterations = done,
                                         .tokens = sequences * what->tokens,
                                         .decode_tokens = sequences * (what->tokens - 1),
-                                        .seconds = (double)(eco_clock_mono_ns() - start_ns) * 1e-9,
+                                        .seconds = (double)(end_ns - start_ns) * 1e-9,
                                         .ttft_s = ttft_s / done,
+                                        .others_cpu_frac = others(b, &before, &after),
                                         .stopped = done < what->iterations};
     eco_workload_intervals(b->intervals, b->interval_count, out);
     return 0;

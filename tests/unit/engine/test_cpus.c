@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 static char root[256];
 
@@ -129,6 +130,35 @@ static void test_load(void **state)
     assert_int_equal(eco_engine_runnable_at(proc), 4);
     put("proc/loadavg", "0.50 0.40\n");
     assert_int_equal(eco_engine_runnable_at(proc), -1);
+}
+
+/* Ticks are hundredths of a second here as everywhere; what we used is taken off. */
+static void test_others(void **state)
+{
+    const int cpu[] = {1, 10}, gone[] = {1, 4};
+    struct eco_cpu_use a = {100, 7, 0}, b = {102, 8, 0}, now, later;
+    char proc[400];
+    (void)state;
+    snprintf(proc, sizeof(proc), "%s", at("proc"));
+    assert_int_equal(sysconf(_SC_CLK_TCK), 100);
+    assert_true(isnan(eco_engine_busy_s_at("/nonexistent", cpu, 2)));
+    put("proc/stat", "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 900 0 0 5 0 0 0 0 0 0\n"
+                     "cpu1 100 20 30 4000 500 6 7 8 90 0\ncpu10 10 0 0 7 0 0 0 0 0 0\nintr 1 2\n");
+    a.busy_s = eco_engine_busy_s_at(proc, cpu, 2);
+    assert_near(a.busy_s, 1.81, 1e-12); /* idle, iowait and guests are not work */
+    assert_true(isnan(eco_engine_busy_s_at(proc, gone, 2)));
+    b.busy_s = a.busy_s + 2.0; /* one of 2 s is ours; 2 CPUs for 2 s */
+    assert_near(eco_engine_others_frac(&a, &b, 2), 0.25, 1e-12);
+    b.busy_s = a.busy_s + 0.9; /* less than we used */
+    assert_near(eco_engine_others_frac(&a, &b, 2), 0.0, 0.0);
+    b.busy_s = NAN;
+    assert_near(eco_engine_others_frac(&a, &b, 2), 0.0, 0.0);
+    b = (struct eco_cpu_use){100.4, 7, a.busy_s + 9};
+    assert_near(eco_engine_others_frac(&a, &b, 2), 0.0, 0.0); /* too short to know */
+    eco_engine_cpu_use(&now);
+    eco_engine_cpu_use(&later);
+    assert_true(later.wall_s > now.wall_s && later.own_s > now.own_s &&
+                !(later.busy_s < now.busy_s));
 }
 
 /* A model that does not fit is refused with the numbers, before anything is made. */
@@ -281,10 +311,15 @@ static void test_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_version_2),    cmocka_unit_test(test_version_1),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_load),
-        cmocka_unit_test(test_too_large),    cmocka_unit_test(test_threads_are_cut),
-        cmocka_unit_test(test_this_machine), cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_version_2),
+        cmocka_unit_test(test_version_1),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_others),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_threads_are_cut),
+        cmocka_unit_test(test_this_machine),
+        cmocka_unit_test(test_pool),
         cmocka_unit_test(test_pins),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

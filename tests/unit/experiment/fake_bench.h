@@ -29,7 +29,8 @@ struct bench {
     double cold_c;     /* the card is this much under its first temperature from load 3 on */
     bool no_counter, no_power;
     double token_s[ECO_PREC_COUNT], watts[ECO_PREC_COUNT];
-    double place_effect; /* the second arm of a block costs this share more */
+    double others_frac[ECO_PREC_COUNT]; /* of the CPUs */
+    double place_effect;                /* the second arm of a block costs this share more */
     int64_t began_ns;
     int trials_told, shows;
 };
@@ -157,15 +158,17 @@ static inline int bench_generate(struct eco_generator *w, const struct eco_workl
         stopped = b->hooks.stop(b->hooks.ctx);
     }
     int64_t tokens = (int64_t)done * what->tokens * b->batch;
-    *out = (struct eco_workload_result){.iterations = done,
-                                        .tokens = tokens,
-                                        .decode_tokens = tokens - (int64_t)done * b->batch,
-                                        .seconds = (double)(b->now_ns - start) * 1e-9,
-                                        .ttft_s = 0.02,
-                                        .tpot_mean_s = b->token_s[b->arm],
-                                        .tpot_p50_s = b->token_s[b->arm],
-                                        .tpot_p99_s = b->token_s[b->arm],
-                                        .stopped = done < what->iterations};
+    *out =
+        (struct eco_workload_result){.iterations = done,
+                                     .tokens = tokens,
+                                     .decode_tokens = tokens - (int64_t)done * b->batch,
+                                     .seconds = (double)(b->now_ns - start) * 1e-9,
+                                     .ttft_s = 0.02,
+                                     .others_cpu_frac = b->in_window ? b->others_frac[b->arm] : 0.0,
+                                     .tpot_mean_s = b->token_s[b->arm],
+                                     .tpot_p50_s = b->token_s[b->arm],
+                                     .tpot_p99_s = b->token_s[b->arm],
+                                     .stopped = done < what->iterations};
     return 0;
 }
 

@@ -218,6 +218,36 @@ static void test_sources_that_disagree_give_no_verdict(void **state)
     eco_arena_done(&arena);
 }
 
+/* Counted trials only, and a run that is taken up again knows them from its journal. */
+static void test_others_on_the_cpus_are_told(void **state)
+{
+    struct eco_exp_plan p = plan_of(2, 4);
+    struct eco_experiment *x = NULL;
+    struct eco_arena arena;
+    struct eco_err err = {0};
+    struct eco_run r;
+    struct bench b;
+    (void)state;
+    eco_arena_init(&arena, 0);
+    for (int again = 0; again < 2; again++) {
+        bench_init(&b);
+        if (again == 0) {
+            b.others_frac[ECO_PREC_FP16] = 0.049;
+            b.others_frac[ECO_PREC_NF4] = 0.31;
+        }
+        assert_int_equal(run(&b, &p, journal, again, &x, &err), 0);
+        eco_run_init(&r);
+        assert_int_equal(eco_experiment_summary(x, &arena, &r, &err), 0);
+        assert_int_equal(r.warning_count, 1);
+        assert_string_equal(r.warnings[0],
+                            "in 4 of 8 trials other processes used 5 % of the CPUs or more, up to "
+                            "31 %: speed and energy are not this run's alone");
+        eco_experiment_free(x);
+    }
+    assert_int_equal(unlink(journal), 0);
+    eco_arena_done(&arena);
+}
+
 static void test_null_run_says_what_it_could_see(void **state)
 {
     struct eco_exp_plan p = plan_of(2, 4);
@@ -713,6 +743,7 @@ int main(void)
         cmocka_unit_test(test_throttled_trial_is_repeated_once),
         cmocka_unit_test(test_idle_waits_end),
         cmocka_unit_test(test_sources_that_disagree_give_no_verdict),
+        cmocka_unit_test(test_others_on_the_cpus_are_told),
         cmocka_unit_test(test_null_run_says_what_it_could_see),
         cmocka_unit_test(test_a_dead_worker_loses_no_finished_trial),
         cmocka_unit_test(test_stop_keeps_what_was_measured),
