@@ -117,6 +117,22 @@ static void fill_compare_row(struct eco_question *q, const struct eco_answer *a,
     }
 }
 
+static int compare_known(struct eco_question *q, const struct eco_answer *a,
+                         struct eco_res_compare_row *row, struct eco_err *err)
+{
+    struct eco_res_known *k = eco_arena_alloc(q->ctx->arena, sizeof(*k));
+    struct eco_measured m;
+    int rc = k ? 0 : ECO_E_NO_MEMORY;
+    if (k) {
+        *k = (struct eco_res_known){.energy_basis = a->have_energy ? eco_basis_name(a->energy.basis)
+                                                                   : "unavailable",
+                                    .speed_basis = a->have_latency ? "modelled" : "unavailable"};
+        rc = eco_step_measured(q, a->precision, a->engine, &m) ? eco_step_known(q->ctx, &m, k) : 0;
+    }
+    row->known = k;
+    return rc ? eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory") : 0;
+}
+
 static int compare_bill(struct eco_question *q, const struct eco_answer *a,
                         struct eco_res_compare_row *row, struct eco_err *err)
 {
@@ -356,7 +372,8 @@ static int fill_rows(struct eco_question *q, struct ranked *r, struct eco_err *e
                                   : a->change.delta_pct.median;
         fill_compare_row(q, a, i + 1, log_relative(&r->a[0]), fmax(over, 0.0), r->trap[i],
                          &r->rows[i]);
-        rc = compare_bill(q, a, &r->rows[i], err);
+        rc = compare_known(q, a, &r->rows[i], err);
+        rc = rc ? rc : compare_bill(q, a, &r->rows[i], err);
         eco_step_price_alerts(&r->found[i], rc ? (struct eco_opt){0} : r->rows[i].month_usd);
     }
     return rc;

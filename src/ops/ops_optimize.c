@@ -363,11 +363,9 @@ static const struct eco_res_known *known(struct eco_question *q, struct search *
         return NULL;
     }
     *k = (struct eco_res_known){.energy_basis = basis, .speed_basis = "modelled"};
-    if (eco_step_measured_of(&s->own[arm], c->gpu, c->engine, c->batch, &m)) {
-        k->measured_tokens_per_s = eco_some(eco_step_round(m.tokens_per_s, 3));
-        k->measured_j_per_1k = eco_some(eco_step_round(m.j_per_1k, 4));
-        k->measured_n = eco_some(m.trials);
-        k->measured_sessions = eco_some(m.sessions);
+    if (eco_step_measured_of(&s->own[arm], c->gpu, c->engine, c->batch, &m) &&
+        eco_step_known(q->ctx, &m, k)) {
+        return NULL;
     }
     return k;
 }

@@ -156,14 +156,20 @@ double eco_step_excess(const struct eco_question *q, const struct eco_answer *a,
                        const struct eco_list *alerts, double excess_pct);
 const char *eco_step_mood(const struct eco_question *q, enum eco_basis basis, bool trap,
                           struct eco_opt excess_pct, bool own_data);
-/** This very configuration as measured: model, card, precision, engine and batch. */
+#define ECO_MEASURED_SESSIONS 16
+/** This very configuration as measured: model, card, precision, engine and batch, at any length. */
 struct eco_measured {
     double tokens_per_s, j_per_1k; /* median of the sessions, NAN: not in them */
     double sd_ln;                  /* of one more session */
     int sessions, trials;
+    double prompt_lo, prompt_hi, gen_lo, gen_hi; /* tokens of a sequence; lo > hi: not stated */
+    const char *session[ECO_MEASURED_SESSIONS];
 };
 bool eco_step_measured(const struct eco_question *q, enum eco_precision p, enum eco_engine engine,
                        struct eco_measured *out);
+/** The `measured_…` fields of `out`; NULL where `m` is. */
+struct eco_res_known;
+int eco_step_known(struct eco_ctx *ctx, const struct eco_measured *m, struct eco_res_known *out);
 /** The rows of one model and precision, looked up once for many cards and batches. */
 struct eco_own_rows {
     enum eco_precision precision;

@@ -180,10 +180,29 @@ static const char *closest_limit(struct eco_question *q, enum eco_precision p,
                         (int)best->batch);
 }
 
+static const char *tokens_of(struct eco_ctx *ctx, struct eco_span s)
+{
+    if (!s.have) {
+        return TX(ctx, length_unstated);
+    }
+    const char *lo = eco_step_num(ctx, s.lo, 6);
+    return s.lo == s.hi ? lo : eco_step_fmt(ctx, TX(ctx, to), lo, eco_step_num(ctx, s.hi, 6));
+}
+
+/* "This configuration" is one at any length: say at which it was measured. */
+static const char *length_limit(struct eco_question *q, const struct eco_res_known *k)
+{
+    return !k->measured_n.have ? NULL
+                               : eco_step_fmt(q->ctx, TX(q->ctx, limit_length),
+                                              tokens_of(q->ctx, k->measured_prompt),
+                                              tokens_of(q->ctx, k->measured_gen),
+                                              eco_step_num(q->ctx, q->context_tokens, 6));
+}
+
 void eco_step_transparency(struct eco_question *q, enum eco_precision p, enum eco_basis basis,
                            struct eco_res_transparency *out)
 {
-    const char **v = eco_arena_array(q->ctx->arena, 4, sizeof(*v));
+    const char **v = eco_arena_array(q->ctx->arena, 5, sizeof(*v));
     size_t n = 0;
     *out = (struct eco_res_transparency){.basis = eco_basis_name(basis),
                                          .boundary = "gpu-board",
@@ -191,13 +210,14 @@ void eco_step_transparency(struct eco_question *q, enum eco_precision p, enum ec
     struct eco_measured run;
     enum eco_engine e = q->engine != ECO_ENGINE_UNKNOWN ? q->engine : eco_predict_usual_engine(p);
     out->measured_here = eco_step_measured(q, p, e, &run);
-    if (out->measured_here) {
-        out->measured_tokens_per_s = eco_some(eco_step_round(run.tokens_per_s, 3));
-        out->measured_j_per_1k = eco_some(eco_step_round(run.j_per_1k, 4));
-        out->measured_n = eco_some(run.trials);
-        out->measured_sessions = eco_some(run.sessions);
+    struct eco_res_known k = {0};
+    if (out->measured_here && eco_step_known(q->ctx, &run, &k) == 0) {
+        out->measured_tokens_per_s = k.measured_tokens_per_s;
+        out->measured_j_per_1k = k.measured_j_per_1k;
+        out->measured_n = k.measured_n;
+        out->measured_sessions = k.measured_sessions;
     }
-    const char *said[] = {closest_limit(q, p, out),
+    const char *said[] = {closest_limit(q, p, out), length_limit(q, &k),
                           q->batch > 1 ? eco_step_fmt(q->ctx, TX(q->ctx, limit_batch), q->batch)
                                        : NULL,
                           quality_limit(q, p), TX(q->ctx, limit_boundary)};

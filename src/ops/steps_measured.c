@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_SESSIONS 16
-
 /*
  * How far one session lies from the mean of all sessions of the same model, card, precision, engine
  * and batch, as the standard deviation of the ln; the larger one of speed and energy, by kernels.
@@ -45,7 +43,7 @@ static struct session *session_of(struct session *s, size_t *n, const char *name
     while (i < *n && strcmp(s[i].name, name) != 0) {
         i++;
     }
-    if (i == MAX_SESSIONS) {
+    if (i == ECO_MEASURED_SESSIONS) {
         return NULL;
     }
     if (i == *n) {
@@ -54,7 +52,13 @@ static struct session *session_of(struct session *s, size_t *n, const char *name
     return &s[i];
 }
 
-static void add_row(struct session *s, const struct eco_row *r, int *trials)
+static void widen(double *lo, double *hi, double v)
+{
+    *lo = v > 0 ? fmin(*lo, v) : *lo;
+    *hi = v > 0 ? fmax(*hi, v) : *hi;
+}
+
+static void add_row(struct session *s, const struct eco_row *r, struct eco_measured *out)
 {
     if (r->throughput_tok_s > 0) {
         s->tps_ln += log(r->throughput_tok_s);
@@ -64,7 +68,9 @@ static void add_row(struct session *s, const struct eco_row *r, int *trials)
         s->j_ln += log(r->energy_gross_j_per_1k);
         s->n_j++;
     }
-    *trials += r->n_trials > 0 ? r->n_trials : 1;
+    widen(&out->prompt_lo, &out->prompt_hi, r->prompt_tokens);
+    widen(&out->gen_lo, &out->gen_hi, r->gen_tokens);
+    out->trials += r->n_trials > 0 ? r->n_trials : 1;
 }
 
 struct eco_own_rows eco_step_own_rows(const struct eco_question *q, enum eco_precision p)
@@ -94,6 +100,7 @@ static bool mean_of_sessions(const struct session *s, size_t n, struct eco_measu
         j += s[i].n_j ? s[i].j_ln / s[i].n_j : 0;
         n_tps += s[i].n_tps > 0;
         n_j += s[i].n_j > 0;
+        out->session[i] = s[i].name;
     }
     out->tokens_per_s = n_tps ? exp(tps / n_tps) : (double)NAN;
     out->j_per_1k = n_j ? exp(j / n_j) : (double)NAN;
@@ -104,9 +111,14 @@ static bool mean_of_sessions(const struct session *s, size_t n, struct eco_measu
 bool eco_step_measured_of(const struct eco_own_rows *own, const struct eco_gpu *gpu,
                           enum eco_engine engine, double batch, struct eco_measured *out)
 {
-    struct session s[MAX_SESSIONS];
+    struct session s[ECO_MEASURED_SESSIONS];
     size_t n = 0;
-    *out = (struct eco_measured){.tokens_per_s = NAN, .j_per_1k = NAN};
+    *out = (struct eco_measured){.tokens_per_s = NAN,
+                                 .j_per_1k = NAN,
+                                 .prompt_lo = INFINITY,
+                                 .prompt_hi = -INFINITY,
+                                 .gen_lo = INFINITY,
+                                 .gen_hi = -INFINITY};
     for (size_t i = 0; gpu && i < own->n; i++) {
         struct eco_row_brief brief;
         struct eco_row r;
@@ -115,7 +127,7 @@ bool eco_step_measured_of(const struct eco_own_rows *own, const struct eco_gpu *
         if (same && eco_dataset_row(own->row[i], &r)) {
             struct session *mine = session_of(s, &n, r.session);
             if (mine) {
-                add_row(mine, &r, &out->trials);
+                add_row(mine, &r, out);
             }
         }
     }
@@ -129,4 +141,22 @@ bool eco_step_measured(const struct eco_question *q, enum eco_precision p, enum 
 {
     struct eco_own_rows own = eco_step_own_rows(q, p);
     return eco_step_measured_of(&own, q->gpu, engine, q->batch, out);
+}
+
+int eco_step_known(struct eco_ctx *ctx, const struct eco_measured *m, struct eco_res_known *out)
+{
+    size_t n = (size_t)m->sessions;
+    const char **v = eco_arena_array(ctx->arena, n + 1, sizeof(*v));
+    if (!v) {
+        return ECO_E_NO_MEMORY;
+    }
+    memcpy(v, m->session, n * sizeof(*v));
+    out->measured_tokens_per_s = eco_some(eco_step_round(m->tokens_per_s, 3));
+    out->measured_j_per_1k = eco_some(eco_step_round(m->j_per_1k, 4));
+    out->measured_n = eco_some(m->trials);
+    out->measured_sessions = eco_some(m->sessions);
+    out->measured_in = (struct eco_strs){v, n};
+    out->measured_prompt = eco_span_of(m->prompt_lo, m->prompt_hi);
+    out->measured_gen = eco_span_of(m->gen_lo, m->gen_hi);
+    return 0;
 }

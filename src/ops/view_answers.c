@@ -212,6 +212,27 @@ static void compare_table(struct eco_doc *d, const struct eco_res_compare *r)
     eco_doc_table_end(d);
 }
 
+/* Beside what is modelled: what was measured of the very same row. */
+static void compare_known(struct eco_doc *d, const struct eco_res_compare *r)
+{
+    size_t baselines = 0;
+    for (size_t i = 0; i < r->rows.n; i++) {
+        const struct eco_res_compare_row *c = (const struct eco_res_compare_row *)r->rows.items + i;
+        struct eco_buf b = ECO_BUF_INIT;
+        baselines += !c->p_saves.have;
+        eco_view_known(d, c->known, &b);
+        if (b.len) {
+            eco_doc_item(d, TX(d, compare_known), c->precision, c->engine,
+                         eco_view_word(d, c->known->energy_basis),
+                         eco_view_word(d, c->known->speed_basis), eco_buf_str(&b));
+        }
+        eco_buf_done(&b);
+    }
+    if (baselines > 1) {
+        eco_doc_item(d, "%s", TX(d, compare_16));
+    }
+}
+
 static void efficiency_bars(struct eco_doc *d, const struct eco_res_compare *r)
 {
     struct eco_view_bar bars[48];
@@ -262,6 +283,7 @@ void eco_view_compare(struct eco_doc *d, const void *result)
     if (r->rows.n) {
         eco_doc_heading(d, TX(d, h_ranked));
         compare_table(d, r);
+        compare_known(d, r);
         efficiency_bars(d, r);
     }
     eco_view_left_out(d, &r->left_out);

@@ -105,22 +105,15 @@ static void efficiency(struct eco_doc *d, const struct eco_res_optimize *r)
 static void known(struct eco_doc *d, const char *label, const struct eco_res_config *c)
 {
     const struct eco_res_known *k = c->known;
-    struct eco_buf b = ECO_BUF_INIT, n = ECO_BUF_INIT;
+    struct eco_buf n = ECO_BUF_INIT;
     if (!k) {
         return; /* published */
     }
-    if (k->measured_n.have && k->measured_sessions.have) {
-        eco_view_measured(d, k->measured_tokens_per_s, k->measured_j_per_1k, &b);
-        eco_buf_printf(&n, TX(d, config_measured), eco_buf_str(&b),
-                       eco_doc_num(d, k->measured_n.v, 4),
-                       eco_doc_num(d, k->measured_sessions.v, 4),
-                       k->measured_sessions.v > 1 ? TX(d, plural_s) : "");
-    }
+    eco_view_known(d, k, &n);
     eco_doc_item(d, TX(d, config_known), label, c->precision, (long long)c->batch,
                  eco_view_word(d, k->energy_basis), eco_view_word(d, k->speed_basis),
                  eco_buf_str(&n));
     eco_buf_done(&n);
-    eco_buf_done(&b);
 }
 
 /* The recommended one, or the nearest where none keeps the budgets, then the alternatives. */

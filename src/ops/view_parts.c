@@ -240,6 +240,23 @@ void eco_view_measured(struct eco_doc *d, struct eco_opt tokens_per_s, struct ec
     }
 }
 
+void eco_view_known(struct eco_doc *d, const struct eco_res_known *k, struct eco_buf *out)
+{
+    struct eco_buf b = ECO_BUF_INIT;
+    if (k->measured_n.have && k->measured_sessions.have) {
+        eco_view_measured(d, k->measured_tokens_per_s, k->measured_j_per_1k, &b);
+        eco_buf_printf(out, TX(d, config_measured), eco_buf_str(&b),
+                       eco_doc_num(d, k->measured_n.v, 4),
+                       eco_doc_num(d, k->measured_sessions.v, 4),
+                       k->measured_sessions.v > 1 ? TX(d, plural_s) : "");
+        for (size_t i = 0; i < k->measured_in.n; i++) {
+            eco_buf_printf(out, "%s%s", i ? TX(d, list_comma) : "", k->measured_in.v[i]);
+        }
+        eco_buf_puts(out, TX(d, close_bracket));
+    }
+    eco_buf_done(&b);
+}
+
 void eco_view_here(struct eco_doc *d, const struct eco_res_transparency *t)
 {
     struct eco_buf b = ECO_BUF_INIT;

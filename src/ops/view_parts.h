@@ -45,6 +45,8 @@ void eco_view_evidence_row(struct eco_doc *d, const char *key, const struct eco_
 /** "54.8 tokens/s, 3504 J per 1k": the parts that are known. */
 void eco_view_measured(struct eco_doc *d, struct eco_opt tokens_per_s, struct eco_opt j_per_1k,
                        struct eco_buf *b);
+/** "; measured: …" where that was measured; else nothing. */
+void eco_view_known(struct eco_doc *d, const struct eco_res_known *k, struct eco_buf *out);
 /** Beside modelled figures: what was measured of the very same configuration, if it was. */
 void eco_view_here(struct eco_doc *d, const struct eco_res_transparency *t);
 void eco_view_transparency(struct eco_doc *d, const struct eco_res_transparency *t);

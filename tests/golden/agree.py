@@ -128,6 +128,11 @@ def same_where_measured(program):
         if e["transparency"]["measured_tokens_per_s"] != known["measured_tokens_per_s"] or \
                 e["transparency"]["measured_j_per_1k"] != known.get("measured_j_per_1k"):
             yield "%s: estimate and optimize were told other measurements" % (name,)
+        beside = [r["known"] for r in rows if (r["precision"], r["engine"]) == (precision, engine)]
+        if any(b != known for b in beside):
+            yield "%s: compare and optimize were told other measurements" % (name,)
+        if beside and sorted(known["measured_in"]) != sorted(runs[name]):
+            yield "%s: sessions %s, told %s" % (name, sorted(runs[name]), known["measured_in"])
         if known["energy_basis"] != e["energy"]["basis"] or known["speed_basis"] != "modelled":
             yield "%s: the basis differs: %s and %s" % (name, known, e["energy"]["basis"])
 

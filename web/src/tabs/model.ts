@@ -64,6 +64,7 @@ interface Compared {
   fits: boolean;
   basis: string;
   rows: number;
+  known: { measured_j_per_1k?: number | null; measured_n?: number | null };
 }
 interface Asked {
   operation: string;
@@ -202,7 +203,7 @@ function precisions(args: Args): HTMLElement | null {
       { name: t('change2'), right: true, cell: (r) => pct(r.delta_pct) },
       { name: t('range95'), right: true, cell: (r) => (r.p_saves === null ? '' : range(r.delta_ci, pct)) },
       { name: t('saves'), right: true, cell: (r) => chance(r.p_saves) },
-      { name: t('energy.unit'), right: true, cell: (r) => num(r.energy_j_per_1k) },
+      { name: t('energy.unit'), right: true, cell: (r) => h('span', null, num(r.energy_j_per_1k), r.known.measured_j_per_1k ? h('small', null, ` ${t('b.measured')}: ${num(r.known.measured_j_per_1k)} (n = ${r.known.measured_n})`) : '') },
       { name: t('throughput'), right: true, cell: (r) => num(r.tokens_per_s) },
       { name: 'GB', right: true, cell: (r) => h('span', { class: r.fits ? null : 'bad' }, num(r.vram_gb)) },
       { name: t('basis'), cell: (r) => tag(r.basis, { gpu: String(args.gpu ?? ''), precision: r.precision }) }],
