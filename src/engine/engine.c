@@ -197,12 +197,12 @@ static void warn(struct eco_decoder *e, const struct eco_engine_options *o)
             i->context_tokens, sound);
     } else if (o->threads > i->cpus) {
         snprintf(i->warning, sizeof(i->warning),
-                 "%d threads were asked for, this process may use %d CPUs: %d are used", o->threads,
-                 i->cpus, i->threads);
+                 "%d threads were asked for, this process may use %d CPU%s: no more are started",
+                 o->threads, i->cpus, i->cpus == 1 ? "" : "s");
     } else if (busy + i->threads > i->cpus) {
         snprintf(i->warning, sizeof(i->warning),
-                 "%d other processes run on %d CPUs: speed and energy are not this engine's alone",
-                 busy, i->cpus);
+                 "%d other process%s on %d CPU%s: speed and energy are not this engine's alone",
+                 busy, busy == 1 ? " runs" : "es run", i->cpus, i->cpus == 1 ? "" : "s");
     }
 }
 

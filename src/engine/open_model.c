@@ -72,7 +72,15 @@ static bool part_of_folder(const char *path)
 int eco_engine_check_path(const char *path, struct eco_err *err)
 {
     const char *slash = strrchr(path, '/');
-    if (!eco_file_exists(path)) {
+    const struct eco_model *known = NULL;
+    bool there = eco_file_exists(path);
+    if (!there && !slash && eco_dataset_find_model(path, strlen(path), &known, NULL) == 0) {
+        return eco_err_set(err, ECO_E_NOT_FOUND, "model",
+                           "no file or folder '%.100s'; seeded weights in that model's shape are "
+                           "'synthetic:%.100s'",
+                           path, path);
+    }
+    if (!there) {
         return eco_err_set(err, ECO_E_NOT_FOUND, "model",
                            "no file or folder '%.100s': the engine takes synthetic:NAME, a Hugging "
                            "Face folder or a .gguf file",
