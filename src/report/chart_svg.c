@@ -308,6 +308,23 @@ static void pareto_items(const struct eco_chart_pareto *c, const struct plot *p)
     }
 }
 
+/* How far above the star its name stands, so that it covers the fewest points. */
+static double name_rise(const struct eco_chart_pareto *c, const struct plot *p, double x, double y,
+                        double wide)
+{
+    static const double tries[] = {10, 26, -24, 42};
+    size_t least = SIZE_MAX, best = 0;
+    for (size_t t = 0; t < sizeof(tries) / sizeof(tries[0]); t++) {
+        size_t covered = 0;
+        for (size_t i = 0; i < c->count; i++)
+            covered += fabs(plot_x(p, c->items[i].x) - x) < wide + 20 &&
+                       fabs(plot_y(p, c->items[i].y) - (y - tries[t] - 4)) < 11;
+        if (covered < least)
+            least = covered, best = t;
+    }
+    return tries[best];
+}
+
 int eco_chart_svg_pareto(const struct eco_chart_pareto *c, const struct eco_chart_look *look,
                          struct eco_buf *out, struct eco_err *err)
 {
@@ -339,7 +356,8 @@ int eco_chart_svg_pareto(const struct eco_chart_pareto *c, const struct eco_char
     if (best) {
         double x = plot_x(&p, best->x), y = plot_y(&p, best->y);
         put_star(out, x, y, 12, best->detail ? best->detail : name);
-        eco_chart_sheet_label(s, x, y - (s->narrow ? 18 : 10), 16, p.right, "eco-halo eco-a", name);
+        double rise = name_rise(c, &p, x, y, eco_svg_text_width(name, 12));
+        eco_chart_sheet_label(s, x, y - rise, 16, p.right, "eco-halo eco-a", name);
     }
     return eco_chart_sheet_close(s, err);
 }

@@ -282,7 +282,10 @@ const parts = {
       await tab(page, name);
       const was = before[name], after = await controls();
       check(`link of ${name}`, JSON.stringify(was) === JSON.stringify(after), JSON.stringify(Object.keys(was).filter((k) => was[k] !== after[k]).map((k) => [k, was[k], after[k]])));
-      for (const [id, value] of Object.entries(values)) check(`link of ${name}: ${id}`, after[id.slice(1)] === value, String(after[id.slice(1)]));
+      for (const [id, value] of Object.entries(values)) {
+        check(`link of ${name}: ${id}`, after[id.slice(1)] === value, String(after[id.slice(1)]));
+        check(`link of ${name}: ${id} is seen`, await page.locator(id).isVisible());
+      }
     }
     await visit(page, '?tab=model&lang=en');
     for (const precision of ['FP8', 'INT8-PURE']) await page.selectOption('#c-precision', precision);

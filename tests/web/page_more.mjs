@@ -16,7 +16,7 @@ export function session(sound) {
   const report = (precision, windows) => {
     const d = JSON.parse(sound);
     d.workload.precision_exact = precision;
-    d.phases = windows.map(([trial, start_s, end_s]) => ({ name: 'window', trial, start_s, end_s, energy_joules: 80 * (end_s - start_s), avg_power_watts: 80 }));
+    d.phases = windows.map(([trial, start_s, end_s]) => ({ name: 'window', trial, start_s, end_s, energy_joules: 80 * (end_s - start_s), avg_power_watts: 80.0123 }));
     d.idle = { ...d.idle, with_model_watts: 30 };
     d.measurement_source = 'nvml';
     return JSON.stringify(d);
@@ -253,9 +253,21 @@ export function more({ browser, desk, at, server, check, ask, tab, clean, dist, 
         return { curve: of('.eco-curve', 'stroke'), paper: of('.eco-bg', 'fill'), text: of('.eco-t', 'fill'), band: of('.strip .b95', 'backgroundColor'), page: getComputedStyle(document.documentElement).backgroundColor };
       });
       check('forced colours: chart on its paper', ink.curve !== ink.paper && ink.text !== ink.paper && ink.band !== ink.page, JSON.stringify(ink));
-      await page.emulateMedia({ media: 'print', forcedColors: 'none', colorScheme: 'dark' });
+      await page.emulateMedia({ forcedColors: 'none' });
+      await visit(page, '?tab=model&theme=dark');
+      const [file] = await Promise.all([page.waitForEvent('download'), page.click('.model .chart .tools button:has-text("PNG")')]);
+      const corner = await page.evaluate(async (data) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${data}`;
+        await image.decode();
+        const pen = document.createElement('canvas').getContext('2d');
+        pen.drawImage(image, 0, 0);
+        return [...pen.getImageData(1, 1, 1, 1).data];
+      }, fs.readFileSync(await file.path()).toString('base64'));
+      check('PNG: in the page’s theme, not the machine’s', corner[0] < 40 && corner[3] === 255, corner.join());
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       const printed = await page.evaluate(() => ({ paper: getComputedStyle(document.querySelector('.eco-bg')).fill, body: getComputedStyle(document.body).backgroundColor }));
-      check('print: on white, whatever the theme', printed.paper === 'rgb(255, 255, 255)', JSON.stringify(printed));
+      check('print: on white, whatever the theme', printed.paper === 'rgb(255, 255, 255)' && printed.body === 'rgb(255, 255, 255)', JSON.stringify(printed));
       await page.emulateMedia({ media: null, forcedColors: null, colorScheme: null });
       clean('media', seen);
     },

@@ -50,9 +50,12 @@ function marksOf(svg: SVGSVGElement): Mark[] {
   return marks.sort((a, b) => a.x - b.x || a.y - b.y);
 }
 
+// A picture has one theme: the page's, not the machine's.
 async function png(svg: string, name: string): Promise<void> {
+  const theme = document.documentElement.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+  const themed = svg.replace('screen and (prefers-color-scheme:dark)', theme === 'dark' ? 'all' : 'not all');
   const image = new Image();
-  image.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
+  image.src = URL.createObjectURL(new Blob([themed], { type: 'image/svg+xml' }));
   await image.decode();
   const canvas = h('canvas', { width: image.naturalWidth * 2, height: image.naturalHeight * 2 });
   const pen = canvas.getContext('2d')!;

@@ -213,7 +213,9 @@ export class Sheet {
       const open = [...this.controls.querySelectorAll('details')].map((d) => d.open);
       this.controls.replaceChildren();
       append(this.controls, this.build());
-      this.controls.querySelectorAll('details').forEach((d, i) => (d.open = open[i] ?? d.open));
+      // at first a group is open where the link sets one of its controls
+      const used = (d: Element): boolean => this.keys.some((k) => state[k] && d.querySelector(`#c-${k}`));
+      this.controls.querySelectorAll('details').forEach((d, i) => (d.open = open[i] ?? (d.open || used(d))));
       const above = this.above();
       panel.replaceChildren(...above, h('div', { class: 'split' }, this.controls, this.answer));
       if (active?.id) document.getElementById(active.id)?.focus({ preventScroll: true });

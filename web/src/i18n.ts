@@ -229,6 +229,7 @@ const WORDS: Record<string, [string, string]> = {
   'gallery.none': ['This server keeps no reports; ecocompute serve --store would.', '本服务器不保存报告；用 ecocompute serve --store 可以保存。'],
   'gallery.failed': ['The server did not answer with its list', '服务器未能给出列表'],
   'gallery.offline': ['The server cannot be reached.', '无法连接服务器。'],
+  'gallery.apart': ['not comparable', '不可比较'],
   'gallery.nocurve': ['no published curve', '没有已发布的曲线'],
   'gallery.inside': ['agrees', '一致'],
   'gallery.outside': ['differs', '不一致'],

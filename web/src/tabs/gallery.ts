@@ -16,6 +16,7 @@ interface Row {
   delta_pct: number | null;
   ci: [number, number] | null;
   n: number | null;
+  replication: boolean;
   classified: boolean;
   agrees: boolean;
   curve_pct: number | null;
@@ -54,7 +55,7 @@ const state = (key: string, retry = false, more = ''): void => put(() =>
   fill(gallery, h('h2', null, t('run.gallery')), h('p', { class: 'quiet' }, t(key) + more), retry ? h('div', { class: 'buttons' }, button(t('retry'), () => void gather(''))) : null));
 
 function against(r: Row): Node | string {
-  if (r.classified !== true || figure(r.curve_pct) === null) return h('span', { class: 'quiet' }, t('gallery.nocurve'));
+  if (r.classified !== true || figure(r.curve_pct) === null) return h('span', { class: 'quiet' }, t(r.replication === false ? 'gallery.apart' : 'gallery.nocurve'));
   return h('span', { class: r.agrees ? 'good' : 'warn' }, `${tenth(r.curve_pct)} ± ${num(figure(r.band_pct))}: ${t(r.agrees ? 'gallery.inside' : 'gallery.outside')}`);
 }
 

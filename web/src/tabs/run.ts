@@ -121,12 +121,13 @@ interface Phased {
 
 // Windows of a report that the engine found valid, on the clock of its trace.csv.
 function windows(text: string): object[] {
+  const short = (v: unknown): string => num(Number((v as number).toFixed(1)));
   const document = JSON.parse(text) as Phased;
   const precision = String(document.workload?.precision_exact ?? '');
   return (document.phases ?? []).filter((p) => p.name === 'window').map((p) => ({
     start_s: p.start_s, end_s: p.end_s, label: precision,
-    detail: [precision, `${t('run.trial')} ${String(p.trial)}`, `${num(p.start_s as number)} … ${num(p.end_s as number)} s`,
-      ...(typeof p.avg_power_watts === 'number' ? [`${num(p.avg_power_watts)} W`] : []), t('b.measured')].join(' · '),
+    detail: [precision, `${t('run.trial')} ${String(p.trial)}`, `${short(p.start_s)} … ${short(p.end_s)} s`,
+      ...(typeof p.avg_power_watts === 'number' ? [`${short(p.avg_power_watts)} W`] : []), t('b.measured')].join(' · '),
   }));
 }
 
