@@ -88,14 +88,22 @@ static int read_longrope(const char *file, const struct eco_json *root,
     return 0;
 }
 
-static void read_yarn(const struct eco_json *root, const struct eco_json *scaling,
-                      struct eco_rope *r)
+static int read_yarn(const char *file, const struct eco_json *root, const struct eco_json *scaling,
+                     struct eco_rope *r, struct eco_err *err)
 {
+    bool scales = get_num(scaling, "mscale", 0.0) != 0.0 &&
+                  get_num(scaling, "mscale_all_dim", 0.0) != 0.0 && r->attention_factor == 0.0;
     double context = get_num(root, "max_position_embeddings", 0.0);
     r->kind = ECO_ROPE_YARN;
     r->original_context = get_num(scaling, "original_max_position_embeddings", context);
     r->beta_fast = get_num(scaling, "beta_fast", 32.0);
     r->beta_slow = get_num(scaling, "beta_slow", 1.0);
+    if (scales || !get_bool(scaling, "truncate", true)) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, file,
+                           "rope scaling 'yarn' with %s of its own is not built in",
+                           scales ? "mscale and mscale_all_dim" : "truncate");
+    }
+    return 0;
 }
 
 static int read_rope(const char *file, const struct eco_json *root, struct eco_shape *s,
@@ -123,7 +131,7 @@ static int read_rope(const char *file, const struct eco_json *root, struct eco_s
     } else if (strcmp(name, "llama3") == 0) {
         r->kind = ECO_ROPE_LLAMA3;
     } else if (strcmp(name, "yarn") == 0) {
-        read_yarn(root, scaling, r);
+        return read_yarn(file, root, scaling, r, err);
     } else if (strcmp(name, "longrope") == 0 || strcmp(name, "su") == 0) {
         return read_longrope(file, root, scaling, r, err);
     } else {

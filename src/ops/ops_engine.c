@@ -194,7 +194,22 @@ static int arm_precision(const struct eco_args_engine *a, size_t i, enum eco_pre
     return eco_step_precision(name, ECO_PREC_NONE, "precision", out, err);
 }
 
-/* Every arm is looked at before the first one runs: a mistake in the last costs no minutes. */
+/* Every arm before the first one runs, and before a text is read: a mistake costs no minutes. */
+static int check_arms(const struct eco_args_engine *a, struct eco_err *err)
+{
+    const struct eco_engine_input none = {0};
+    size_t n = a->precision.n > 0 ? a->precision.n : 1;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        enum eco_precision p = ECO_PREC_NONE;
+        uint64_t bytes = 0;
+        rc = arm_precision(a, i, &p, err);
+        struct eco_engine_options o = options_of(a, &none, p);
+        rc = rc ? rc : eco_engine_need(&o, &bytes, err);
+    }
+    return rc;
+}
+
 static int run_arms(struct eco_ctx *ctx, const struct eco_args_engine *a,
                     const struct eco_engine_input *in, struct eco_res_engine *out,
                     struct eco_err *err)
@@ -203,12 +218,6 @@ static int run_arms(struct eco_ctx *ctx, const struct eco_args_engine *a,
     struct eco_res_engine_arm *arms = eco_arena_array(ctx->arena, n, sizeof(*arms));
     enum eco_precision p = ECO_PREC_NONE;
     int rc = arms ? 0 : no_memory(err);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        uint64_t bytes = 0;
-        rc = arm_precision(a, i, &p, err);
-        struct eco_engine_options o = options_of(a, in, p);
-        rc = rc ? rc : eco_engine_need(&o, &bytes, err);
-    }
     for (size_t i = 0; rc == 0 && i < n; i++) {
         rc = arm_precision(a, i, &p, err);
         rc = rc ? rc : run_arm(ctx, a, in, p, out, &arms[i], err);
@@ -252,10 +261,11 @@ int eco_run_engine(struct eco_ctx *ctx, const void *args, void *result, struct e
     const struct eco_args_engine *a = args;
     struct eco_res_engine *out = result;
     struct eco_engine_input in = {0};
-    int rc = eco_engine_input(ctx, a, &in, err);
+    bool arms = strcmp(a->action, "quantize") != 0;
+    int rc = arms ? check_arms(a, err) : 0;
+    rc = rc ? rc : eco_engine_input(ctx, a, &in, err);
     if (rc == 0) {
-        rc = strcmp(a->action, "quantize") == 0 ? quantize(ctx, a, out, err)
-                                                : run_arms(ctx, a, &in, out, err);
+        rc = arms ? run_arms(ctx, a, &in, out, err) : quantize(ctx, a, out, err);
     }
     if (rc == 0 && out->warning && ctx->warnings) {
         eco_buf_printf(ctx->warnings, "%s\n", out->warning);

@@ -160,6 +160,9 @@ static void test_refusals(void **state)
     refuse("{\"type\": \"yarn\", \"factor\": 2, \"original_max_position_embeddings\": -4}",
            "out of range");
     refuse("{\"type\": \"yarn\", \"factor\": 0}", "out of range");
+    refuse("{\"type\": \"yarn\", \"factor\": 4, \"mscale\": 1.0, \"mscale_all_dim\": 0.8}",
+           "mscale");
+    refuse("{\"type\": \"yarn\", \"factor\": 4, \"truncate\": false}", "truncate");
     refuse("{\"type\": \"yarn\", \"factor\": 2, \"beta_fast\": 1, \"beta_slow\": 1}",
            "out of range");
 }
