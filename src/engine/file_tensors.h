@@ -66,6 +66,8 @@ struct eco_gguf_tensor {
     int dims;
     bool usable;
 };
+/** ECO_E_UNSUPPORTED, with its type, for a tensor that is not usable. */
+int eco_gguf_usable(const struct eco_gguf_tensor *t, const char *file, struct eco_err *err);
 int eco_gguf_tensors(struct eco_gguf *h, struct eco_arena *arena, struct eco_gguf_tensor **out,
                      struct eco_err *err);
 extern const struct eco_names eco_engine_gguf_names;

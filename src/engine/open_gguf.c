@@ -54,7 +54,7 @@ static bool format_of_type(uint64_t type, enum eco_format *out)
     return false;
 }
 
-/* One entry of the tensor list; types the engine has no kernel for are passed over. */
+/* One entry of the tensor list; types the engine has no kernel for are only marked. */
 static int read_tensor(struct eco_gguf *h, struct eco_gguf_tensor *out, struct eco_err *err)
 {
     struct eco_gguf_cursor *c = &h->c;
@@ -84,6 +84,23 @@ static int read_tensor(struct eco_gguf *h, struct eco_gguf_tensor *out, struct e
     }
     out->t.bytes = codes;
     return 0;
+}
+
+int eco_gguf_usable(const struct eco_gguf_tensor *t, const char *file, struct eco_err *err)
+{
+    enum eco_format format;
+    const char *type = eco_model_ggml_type(t->type);
+    if (t->usable) {
+        return 0;
+    }
+    if (format_of_type(t->type, &format)) {
+        return eco_err_set(err, ECO_E_UNSUPPORTED, file, "tensor '%.80s' has %d dimensions",
+                           t->name, t->dims);
+    }
+    return eco_err_set(err, ECO_E_UNSUPPORTED, file,
+                       "tensor '%.80s' is of type %s: the engine reads F32, F16, BF16, Q8_0, Q4_0, "
+                       "Q4_K and Q6_K; take the model's Q4_K_M, Q8_0 or F16 file",
+                       t->name, type ? type : "unknown");
 }
 
 int eco_gguf_tensors(struct eco_gguf *h, struct eco_arena *arena, struct eco_gguf_tensor **out,
@@ -125,7 +142,8 @@ static int read_tensors(struct eco_gguf *h, struct eco_file_tensors *f, struct e
     struct eco_gguf_tensor *list = NULL;
     int rc = eco_gguf_tensors(h, eco_engine_files_arena(f), &list, err);
     for (uint64_t i = 0; list && i < h->n_tensors && rc == 0; i++) {
-        rc = list[i].usable ? eco_engine_files_add(f, &list[i].t, err) : 0;
+        rc = eco_gguf_usable(&list[i], h->file, err); /* without its head, a model would be tied */
+        rc = rc ? rc : eco_engine_files_add(f, &list[i].t, err);
     }
     return rc;
 }
@@ -280,8 +298,10 @@ static int read_file(struct eco_file_tensors *f, const char *path, struct eco_sh
 {
     struct eco_mapped m;
     struct eco_gguf h;
+    struct eco_shape none = {0};
     int rc = eco_engine_files_map(f, path, &m, err);
     rc = rc ? rc : eco_gguf_read(path, m.data, m.bytes, eco_engine_files_arena(f), &h, err);
+    rc = rc ? rc : family(&h, &none, err); /* experts before their tensors' dimensions */
     rc = rc ? rc : read_tensors(&h, f, err);
     rc = rc ? rc : eco_engine_files_sort(f, path, err);
     return rc ? rc : read_shape(&h, f, shape, err);

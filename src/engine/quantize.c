@@ -7,7 +7,6 @@
 #include "file_tensors.h"
 #include "open_model.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,11 +189,9 @@ static int add_stored(struct eco_quantize_run *q, const struct eco_gguf_tensor *
                       struct eco_err *err)
 {
     struct eco_quantize_tensor t = {.data = x->t.data, .stored = x->t.format};
-    if (!x->usable || x->t.rows > INT_MAX || x->t.cols > INT_MAX) {
-        return eco_err_set(err, ECO_E_UNSUPPORTED, "model",
-                           "tensor '%.80s' is of ggml's type %u, which the engine cannot read: "
-                           "start from the F16, BF16 or Q8_0 file of the model",
-                           x->name, x->type);
+    int rc = eco_gguf_usable(x, "model", err);
+    if (rc) {
+        return rc;
     }
     snprintf(t.name, sizeof(t.name), "%s", x->name);
     t.rows = x->dims > 1 ? (int)x->t.rows : 0;

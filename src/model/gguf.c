@@ -44,6 +44,11 @@ static const struct {
 #undef X
 };
 
+const char *eco_model_ggml_type(uint32_t type)
+{
+    return type < ECO_GGML_TYPE_IDS ? types[type].name : NULL;
+}
+
 static const struct {
     const char *key;
     size_t offset;

@@ -83,6 +83,9 @@ int eco_model_from_gguf(const char *file, const char *name, const unsigned char 
                         uint64_t file_bytes, struct eco_model *out, struct eco_model_info *info,
                         struct eco_err *err);
 
+/** "Q5_K" of ggml's number of a type; NULL: none. */
+const char *eco_model_ggml_type(uint32_t type);
+
 /* --- from disk: model_files.c, not in the WebAssembly set -------------------------------- */
 
 /**

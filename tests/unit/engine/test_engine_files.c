@@ -337,6 +337,31 @@ static void test_what_is_no_model(void **state)
     }
 }
 
+/* A head of a type without kernels was taken for none, and the model for a tied one. */
+static void test_types_that_cannot_be_read(void **state)
+{
+    struct eco_engine_options o = {.model = path, .threads = 1, .context_tokens = 8};
+    struct gguf_out file = {0};
+    struct eco_decoder *e = NULL;
+    struct eco_err err = {0};
+    struct ref_model m;
+    static const char name[] = "output.weight";
+    const uint32_t q3_k = 11;
+    (void)state;
+    ref_make(&m, &llama, 5);
+    gguf_make(&m, T_Q4_K, &file);
+    unsigned char *at = file.data;
+    while (memcmp(at, name, sizeof(name) - 1) != 0) {
+        at++;
+    }
+    memcpy(at + sizeof(name) - 1 + 4 + 2 * 8, &q3_k, 4); /* behind 2 dimensions */
+    write_bytes(file.data, file.len);
+    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "'output.weight' is of type Q3_K"));
+    free(file.data);
+    ref_done(&m);
+}
+
 /* Beyond the context of 512 that the file says. */
 static void test_long_context_is_warned_of(void **state)
 {
@@ -365,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_weights_that_are_not_numbers),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_what_is_no_model),
+        cmocka_unit_test(test_types_that_cannot_be_read),
         cmocka_unit_test(test_long_context_is_warned_of),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
