@@ -38,6 +38,8 @@ void eco_buf_put_num(struct eco_buf *b, double v); /* shortest round trip, see n
 int eco_str_casecmp(const char *a, const char *b);
 int eco_str_ncasecmp(const char *a, const char *b, size_t n);
 bool eco_str_ieq(const char *a, size_t alen, const char *b); /* a[0..alen) equals b, case-folded */
+/* Equal, in a time that says nothing about how much of a secret was right. */
+bool eco_str_same_secret(const char *a, const char *b);
 /* Optimal string alignment distance, case-folded, cut off above `max` (returns max + 1). */
 int eco_str_distance(const char *a, size_t alen, const char *b, size_t blen, int max);
 /* true when s[0..len) is well-formed UTF-8 (no surrogates, no overlong forms). */

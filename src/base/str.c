@@ -63,6 +63,16 @@ static int distance_row(int *const rows[3], const char *a, size_t i, const char 
     return best;
 }
 
+bool eco_str_same_secret(const char *a, const char *b)
+{
+    size_t n = strlen(a);
+    unsigned differ = strlen(b) != n;
+    for (size_t i = 0; i < n && b[i]; i++) {
+        differ |= (unsigned char)a[i] ^ (unsigned char)b[i];
+    }
+    return differ == 0;
+}
+
 int eco_str_distance(const char *a, size_t alen, const char *b, size_t blen, int max)
 {
     int memory[3][DISTANCE_MAX_LEN + 1] = {{0}};

@@ -249,6 +249,12 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **context,
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
+/* A quarter stays for others. Behind a proxy all come from one. */
+static unsigned of_one_address(const struct eco_args_serve *a)
+{
+    return a->trust_proxy ? 0 : (unsigned)(a->connections - a->connections / 4);
+}
+
 int serve_http_start(struct serve *s, int listen_fd, const char *cert, const char *key,
                      struct serve_http **out, struct eco_err *err)
 {
@@ -281,8 +287,9 @@ int serve_http_start(struct serve *s, int listen_fd, const char *cert, const cha
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)s->args->connections, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)(s->timeout_ns / 1000000000) + 1, MHD_OPTION_URI_LOG_CALLBACK, on_uri, s,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
-        s, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, of_one_address(s->args), MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_ARRAY, more,
+        MHD_OPTION_END);
     if (!h->daemon) {
         free(h);
         return eco_err_set(err, ECO_E_DEVICE, cert ? "tls_cert" : "port",

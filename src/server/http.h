@@ -84,6 +84,8 @@ void eco_http_take_header(struct eco_http_request *q, const char *name, const ch
 const char *eco_http_origin_form(const char *target);
 
 void eco_http_add(struct eco_http_reply *r, const char *name, const char *value);
+/** Changes the value of a header that is there. */
+void eco_http_set(struct eco_http_reply *r, const char *name, const char *value);
 /** The value of a reply's header, or NULL. */
 const char *eco_http_header_of(const struct eco_http_reply *r, const char *name);
 

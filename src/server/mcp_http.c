@@ -86,7 +86,7 @@ void eco_mcp_http_answer(struct eco_server *s, struct eco_server_worker *w,
                     : no_rpc        ? 400
                                     : 200,
                     w->out.len ? "application/json" : NULL);
-    r->header[r->n_headers - 1].value = origin ? origin : "null"; /* not for every page */
+    eco_http_set(r, "Access-Control-Allow-Origin", origin ? origin : "null"); /* not every page */
     eco_http_add(r, "Vary", "Origin");
     eco_http_add(r, "Cache-Control", "no-store");
     if (w->out.len) {

@@ -25,6 +25,15 @@ void eco_http_add(struct eco_http_reply *r, const char *name, const char *value)
     }
 }
 
+void eco_http_set(struct eco_http_reply *r, const char *name, const char *value)
+{
+    for (size_t i = 0; i < r->n_headers; i++) {
+        if (strcmp(r->header[i].name, name) == 0) {
+            r->header[i].value = value;
+        }
+    }
+}
+
 const char *eco_http_header_of(const struct eco_http_reply *r, const char *name)
 {
     for (size_t i = 0; i < r->n_headers; i++) {

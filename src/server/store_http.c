@@ -20,17 +20,6 @@ bool eco_store_asked(struct eco_server_worker *w, const struct eco_http_request 
            (asked && eco_str_ieq(asked, len, "store"));
 }
 
-/* Compared whole, so that the time says nothing about how much was right. */
-static bool same_secret(const char *a, const char *b)
-{
-    size_t n = strlen(a);
-    unsigned differ = strlen(b) != n;
-    for (size_t i = 0; i < n && b[i]; i++) {
-        differ |= (unsigned char)a[i] ^ (unsigned char)b[i];
-    }
-    return differ == 0;
-}
-
 /* What follows "Bearer ", or NULL. */
 static const char *bearer(const struct eco_http_request *q)
 {
@@ -43,7 +32,7 @@ static const char *bearer(const struct eco_http_request *q)
 bool eco_store_is_owner(const struct eco_server *s, const struct eco_http_request *q)
 {
     const char *token = bearer(q);
-    return token && s->o.token && same_secret(s->o.token, token);
+    return token && s->o.token && eco_str_same_secret(s->o.token, token);
 }
 
 /* "eco.example.org:8080": a name that its owner may point at this machine (DNS rebinding). Not an

@@ -161,17 +161,6 @@ struct withdrawal {
     const char *id, *token;
 };
 
-/* In a time that does not depend on where they differ. */
-static bool same_hash(const char *a, const char *b)
-{
-    unsigned char differ = 0;
-    if (strlen(a) != 64 || strlen(b) != 64)
-        return false;
-    for (size_t i = 0; i < 64; i++)
-        differ |= (unsigned char)(a[i] ^ b[i]);
-    return differ == 0;
-}
-
 static int withdraw(struct eco_store *s, void *arg, struct eco_err *err)
 {
     const struct withdrawal *w = arg;
@@ -185,7 +174,7 @@ static int withdraw(struct eco_store *s, void *arg, struct eco_err *err)
                                &arena, &rows, err);
     if (rc == 0 && rows.count == 0)
         rc = eco_err_set(err, ECO_E_NOT_FOUND, "id", "there is no report '%.64s'", w->id);
-    else if (rc == 0 && !same_hash(eco_sql_as_text(eco_sql_cell(&rows, 0, 0)), hash))
+    else if (rc == 0 && !eco_str_same_secret(eco_sql_as_text(eco_sql_cell(&rows, 0, 0)), hash))
         rc =
             eco_err_set(err, ECO_E_PERMISSION, "token", "this token does not withdraw this report");
     rc = rc ? rc

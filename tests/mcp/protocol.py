@@ -201,6 +201,20 @@ def chinese(program):
             text = json.loads(text)["error"]["message"] if wrong else text.splitlines()[0]
             if said["isError"] != wrong or any("\u4e00" <= c <= "\u9fff" for c in text) != want:
                 fault("lang=zh %s, %s: %s", want, gpu, text)
+    for message, near in ((call(1, "should_i_quantise", lang="zh"), "should_i_quantize"),
+                          (call(1, "no_tool_at_all", lang="zh"), "tools/list"),
+                          (request("prompts/get", {"name": "optimise", "arguments": {"lang": "zh"}}), "optimize"),
+                          (request("prompts/get", {"name": "optimize", "arguments": {"lang": "zh"}}), "prompts/list")):
+        error = session.ask(message)["error"]
+        if not any("\u4e00" <= c <= "\u9fff" for c in error["message"]) or near not in error["message"]:
+            fault("lang=zh, %s: %s", message, error)
+    for message, near in ((call(1, "should_i_quantise"), "should_i_quantize"), (request("tools/lists"), "tools/list"),
+                          (request("prompts/get", {"name": "optimise"}), "optimize"),
+                          (request("logging/setLevel", {"level": "loud"}), "warning"),
+                          (request("resources/read", {"uri": "x:y"}), "resources/list")):
+        error = session.ask(message)["error"]
+        if not error["message"].isascii() or near not in error["message"] or not error["data"]["param"]:
+            fault("%s: %s", message, error)
     session.end()
 
 

@@ -119,6 +119,26 @@ def idle_and_busy(program):
         print("1 000 idle and 64 busy: %d answers in 2 s, %.1f MB" % (total, memory))
 
 
+def one_address(program):
+    """One address may not hold all connections: another is answered beside it."""
+    with Service(program, "--connections", "64", "--timeout", "60", "--rate-limit", "0", "--access-log", "off") as service:
+        held = opened(service, 80)
+        time.sleep(0.2)
+        kept = len(held) - closed_by_server(held)
+        try:
+            other = socket.create_connection(("127.0.0.1", service.port), timeout=10, source_address=("127.0.0.2", 0))
+            other.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            said = other.recv(65536)
+            other.close()
+        except OSError as e:
+            said = repr(e).encode()
+        if b" 200 " not in said[:20] or not 8 <= kept <= 48:
+            fault("of 80 connections %d are kept; another address gets %.60r", kept, said)
+        for s in held:
+            s.close()
+        print("one address: %d of 64 connections" % kept)
+
+
 def drain(program):
     """SIGTERM while many ask: each request that was sent is answered, then the connection ends."""
     with Service(program, "--rate-limit", "0", "--access-log", "off") as service:
@@ -241,7 +261,7 @@ def main():
     skip_without_helper(args.program)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
-    parts = {p.__name__: p for p in (slow_loris, idle_and_busy, drain, stopped_readers, million)}
+    parts = {p.__name__: p for p in (slow_loris, idle_and_busy, one_address, drain, stopped_readers, million)}
     for name in args.parts or [n for n in parts if args.long or n != "million"]:
         parts[name](args.program)
     print("%d faults" % len(FAULTS))

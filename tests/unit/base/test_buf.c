@@ -71,6 +71,13 @@ static void test_limit(void **unused)
 static void test_case(void **unused)
 {
     (void)unused;
+    assert_true(eco_str_same_secret("", ""));
+    assert_true(eco_str_same_secret("a b", "a b"));
+    static const char *const others[] = {"", "a", "a ", "a B", "A b", "a b ", "xa b"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        assert_false(eco_str_same_secret("a b", others[i]));
+        assert_false(eco_str_same_secret(others[i], "a b"));
+    }
     assert_int_equal(eco_str_casecmp("RTX 4090", "rtx 4090"), 0);
     assert_true(eco_str_casecmp("a", "B") < 0);
     assert_true(eco_str_casecmp("abc", "ab") > 0);
