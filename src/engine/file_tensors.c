@@ -144,11 +144,16 @@ int eco_engine_files_sort(struct eco_file_tensors *f, const char *file, struct e
     return 0;
 }
 
-const struct eco_file_tensor *eco_engine_files_find(const struct eco_file_tensors *f,
-                                                    const char *name)
+static struct eco_file_tensor *find(const struct eco_file_tensors *f, const char *name)
 {
     struct eco_file_tensor key = {.name = name};
     return f->n > 0 ? bsearch(&key, f->tensors, f->n, sizeof(key), by_name) : NULL;
+}
+
+const struct eco_file_tensor *eco_engine_files_find(const struct eco_file_tensors *f,
+                                                    const char *name)
+{
+    return find(f, name);
 }
 
 /* ---- a shape's slots in the files ------------------------------------------------------------ */
@@ -204,7 +209,7 @@ static int place_slot(struct eco_file_tensors *f, const char *file, const struct
         return eco_err_set(err, ECO_E_UNSUPPORTED, file, "this kind of file has no such tensor");
     }
     tensor_name(name, pattern, t->layer);
-    const struct eco_file_tensor *x = eco_engine_files_find(f, name);
+    struct eco_file_tensor *x = find(f, name);
     if (!x) {
         return eco_err_set(err, ECO_E_CONTENT, file, "tensor '%.100s' is missing", name);
     }
@@ -217,6 +222,7 @@ static int place_slot(struct eco_file_tensors *f, const char *file, const struct
                            (unsigned long long)x->rows, (unsigned long long)x->cols,
                            (unsigned long long)rows, (unsigned long long)cols);
     }
+    x->placed = true;
     size_t row_bytes = eco_engine_row_bytes(x->format, vector ? 1 : t->cols);
     f->places[(t->layer + 1) * ECO_ROLE_COUNT + (int)t->role] =
         (struct place){x->data + first * row_bytes, x->format};
@@ -247,6 +253,23 @@ static void close_files(void *ctx)
     eco_engine_files_free(ctx);
 }
 
+/* A tensor that the forward pass has no use for belongs to another model than the one it runs. */
+static int none_left(const struct eco_file_tensors *f, const char *file, const struct eco_shape *s,
+                     const char *layers, struct eco_err *err)
+{
+    for (size_t i = 0; layers && i < f->n; i++) {
+        const struct eco_file_tensor *x = &f->tensors[i];
+        bool inside = strncmp(x->name, layers, strlen(layers)) == 0;
+        if (inside && !x->placed && !strstr(x->name, "rot_embd")) { /* computed, not read */
+            return eco_err_set(err, ECO_E_UNSUPPORTED, file,
+                               "tensor '%.80s' has no place in '%s' with %d layers as the engine "
+                               "runs it",
+                               x->name, s->architecture, s->layers);
+        }
+    }
+    return 0;
+}
+
 int eco_engine_files_source(struct eco_file_tensors *f, const char *file, const struct eco_shape *s,
                             const struct eco_names *names, struct eco_source *out,
                             struct eco_err *err)
@@ -265,6 +288,10 @@ int eco_engine_files_source(struct eco_file_tensors *f, const char *file, const 
                 return rc;
             }
         }
+    }
+    int left = none_left(f, file, s, names->layers, err);
+    if (left) {
+        return left;
     }
     *out = (struct eco_source){.ctx = f, .rows = rows_of, .stored = stored, .close = close_files};
     return 0;

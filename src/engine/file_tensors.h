@@ -24,12 +24,14 @@ struct eco_file_tensor {
     uint64_t rows, cols; /* a vector has one row */
     const unsigned char *data;
     uint64_t bytes;
+    bool placed; /* a slot of the shape has it */
 };
 
 /** How a kind of file names a role; %d is the layer. Fused names may be NULL. */
 struct eco_names {
     const char *role[ECO_ROLE_COUNT];
     const char *qkv, *qkv_bias, *gate_up;
+    const char *layers; /* what begins so must have a slot; NULL: the config says what counts */
 };
 
 struct eco_file_tensors;
@@ -47,7 +49,7 @@ const struct eco_file_tensor *eco_engine_files_find(const struct eco_file_tensor
                                                     const char *name);
 /** Sorts by name; ECO_E_CONTENT when a name comes twice or two tensors overlap. */
 int eco_engine_files_sort(struct eco_file_tensors *f, const char *file, struct eco_err *err);
-/** Finds every tensor of the shape, checks extents; `out` then owns `f`. */
+/** Finds every tensor of the shape, checks extents, leaves none out; `out` then owns `f`. */
 int eco_engine_files_source(struct eco_file_tensors *f, const char *file, const struct eco_shape *s,
                             const struct eco_names *names, struct eco_source *out,
                             struct eco_err *err);

@@ -35,6 +35,7 @@ const struct eco_names eco_engine_gguf_names = {
     .qkv = BLK "attn_qkv.weight",
     .qkv_bias = BLK "attn_qkv.bias",
     .gate_up = BLK "ffn_up.weight",
+    .layers = "blk.",
 };
 
 static bool format_of_type(uint64_t type, enum eco_format *out)

@@ -362,6 +362,30 @@ static void test_types_that_cannot_be_read(void **state)
     ref_done(&m);
 }
 
+/* Of two layers one: the other may not be left out without a word. */
+static void test_no_tensor_is_left_over(void **state)
+{
+    struct eco_engine_options o = {.model = path, .threads = 1, .context_tokens = 8};
+    struct gguf_out file = {0};
+    struct eco_decoder *e = NULL;
+    struct eco_err err = {0};
+    struct ref_model m;
+    static const char key[] = "llama.block_count";
+    (void)state;
+    ref_make(&m, &llama, 6);
+    gguf_make(&m, T_Q4_0, &file);
+    unsigned char *at = file.data;
+    while (memcmp(at, key, sizeof(key) - 1) != 0) {
+        at++;
+    }
+    at[sizeof(key) - 1 + 4] = 1; /* behind the value's type */
+    write_bytes(file.data, file.len);
+    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "'blk.1.attn_k.weight' has no place"));
+    free(file.data);
+    ref_done(&m);
+}
+
 /* Beyond the context of 512 that the file says. */
 static void test_long_context_is_warned_of(void **state)
 {
@@ -391,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_what_is_no_model),
         cmocka_unit_test(test_types_that_cannot_be_read),
+        cmocka_unit_test(test_no_tensor_is_left_over),
         cmocka_unit_test(test_long_context_is_warned_of),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
