@@ -1,5 +1,6 @@
 /* Requirement files, Dockerfiles, YAML, TOML, shell: by lines, comments taken off. */
 #include "scan.h"
+#include "text_here.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -223,8 +224,7 @@ static bool vllm_bits(const struct words *w)
            (option(w, "-q", &v, &n) && equals(v, n, "bitsandbytes"));
 }
 
-/* Flags of vLLM's server. */
-static void check_vllm(struct eco_scan *s, const struct words *w, const struct eco_spot *spot)
+static void check_eager(struct eco_scan *s, const struct words *w, const struct eco_spot *spot)
 {
     const char *v;
     size_t n;
@@ -234,6 +234,13 @@ static void check_vllm(struct eco_scan *s, const struct words *w, const struct e
                      fp8 ? "FP8 with --enforce-eager runs without captured graphs"
                          : "--enforce-eager");
     }
+}
+
+static void check_vllm(struct eco_scan *s, const struct words *w, const struct eco_spot *spot)
+{
+    const char *v;
+    size_t n;
+    check_eager(s, w, spot);
     if (option(w, "--max-num-seqs", &v, &n) && equals(v, n, "1")) {
         eco_scan_add(s, ECO_AUDIT_VLLM_ONE_SEQ, spot, "--max-num-seqs 1");
     }
@@ -392,12 +399,14 @@ void eco_scan_shell(struct eco_scan *s)
 {
     struct logical g = {.text = {.limit = MAX_LOGICAL}};
     struct line l = {0};
-    size_t at = 0;
     s->vars_in = ECO_VARS_SHELL;
-    while (next_line(s, &at, &l)) {
-        bool more = continues(&l);
-        join(&g, &l, more);
-        if (!more) {
+    struct eco_here here = {.n = 0};
+    for (size_t at = 0; next_line(s, &at, &l);) {
+        if (eco_here_line(&here, l.s, l.len)) {
+            continue;
+        }
+        join(&g, &l, continues(&l));
+        if (!continues(&l)) {
             finish(s, &g, 0);
         }
     }
@@ -498,7 +507,8 @@ struct yaml {
     size_t indent;       /* of that key */
     struct eco_buf list; /* the items of a list, as one command */
     size_t list_indent;
-    uint32_t list_at; /* the line that says how the weights are kept */
+    uint32_t list_at;  /* the line that says how the weights are kept */
+    uint32_t eager_at; /* an item that is --enforce-eager: of FP8 or not, the list says */
 };
 
 /* A key that names the model: the size of the one that a document has is known. */
@@ -620,9 +630,9 @@ static void yaml_keys(struct eco_scan *s, const struct line *l, struct yaml *y)
     } else if (key_is(l, "llm_int8_threshold", &v, &n) && n && strtod(v, NULL) == 0) {
         y->threshold_zero = true;
     } else if (key_is(l, "enforce_eager", &v, &n) && is_true(v, n)) {
-        eco_scan_add(s, ECO_AUDIT_VLLM_EAGER, &spot, "enforce_eager: true");
+        eco_scan_add(s, ECO_AUDIT_VLLM_EAGER, &spot, "enforce_eager=true");
     } else if (key_is(l, "max_num_seqs", &v, &n) && equals(v, n, "1")) {
-        eco_scan_add(s, ECO_AUDIT_VLLM_ONE_SEQ, &spot, "max_num_seqs: 1");
+        eco_scan_add(s, ECO_AUDIT_VLLM_ONE_SEQ, &spot, "max_num_seqs=1");
     } else if (nightly_image(s, l)) {
         eco_scan_add(s, ECO_AUDIT_NIGHTLY_PIN, &spot, "the image is a nightly build");
     }
@@ -643,7 +653,11 @@ static void yaml_flags(struct eco_scan *s, const struct line *l, struct yaml *y)
     if (eco_buf_ok(&b)) {
         struct words w;
         split(eco_buf_str(&b), b.len, &w);
-        check_vllm(s, &w, &spot);
+        if (item && w.n == 1 && has(&w, "--enforce-eager")) {
+            y->eager_at = l->number;
+        } else {
+            check_vllm(s, &w, &spot);
+        }
         check_tgi(s, &w, &spot);
     }
     eco_buf_done(&b);
@@ -674,17 +688,21 @@ static void yaml_end(struct eco_scan *s, const struct yaml *y)
 /* "- --model", "- x": what the items say together. */
 static void yaml_list_end(struct eco_scan *s, struct yaml *y)
 {
-    if (y->list_at && eco_buf_ok(&y->list)) {
+    if ((y->list_at || y->eager_at) && eco_buf_ok(&y->list)) {
         struct words w;
-        struct eco_spot spot = at_line(y->list_at, y->list_at);
+        struct eco_spot spot = at_line(y->list_at, y->list_at),
+                        eager = at_line(y->eager_at, y->eager_at);
         split(eco_buf_str(&y->list), y->list.len, &w);
+        if (y->eager_at) {
+            check_eager(s, &w, &eager);
+        }
         if (vllm_bits(&w)) {
             small_model(s, &w, &spot);
         }
         check_tgi(s, &w, &spot);
     }
     eco_buf_clear(&y->list);
-    y->list_at = 0;
+    y->list_at = y->eager_at = 0;
 }
 
 static void yaml_list(struct eco_scan *s, const struct line *l, struct yaml *y)
