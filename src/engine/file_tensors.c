@@ -213,6 +213,13 @@ static int place_slot(struct eco_file_tensors *f, const char *file, const struct
     if (!x) {
         return eco_err_set(err, ECO_E_CONTENT, file, "tensor '%.100s' is missing", name);
     }
+    if (x->unread) {
+        return eco_err_set(
+            err, ECO_E_UNSUPPORTED, file,
+            "tensor '%.80s' is of type %.20s or no matrix: the engine takes F32, F16, "
+            "BF16",
+            name, x->unread);
+    }
     bool vector = t->role >= ECO_ROLE_MATRICES;
     cols = vector && fused ? rows : cols;
     rows = vector ? 1 : rows;

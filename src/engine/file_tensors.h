@@ -24,7 +24,8 @@ struct eco_file_tensor {
     uint64_t rows, cols; /* a vector has one row */
     const unsigned char *data;
     uint64_t bytes;
-    bool placed; /* a slot of the shape has it */
+    bool placed;        /* a slot of the shape has it */
+    const char *unread; /* its type, where the engine cannot read it: no data then; or NULL */
 };
 
 /** How a kind of file names a role; %d is the layer. Fused names may be NULL. */

@@ -86,8 +86,17 @@ static bool float_format(const struct eco_json *dtype, enum eco_format *out)
     return false;
 }
 
-/* Tensors that the engine cannot use (masks, other dtypes) are passed over; a wanted one that is
- * passed over will be missed by name. */
+/* Tensors that the engine cannot use (masks, other dtypes) are known by name only. */
+static int add_unread(struct eco_file_tensors *f, const struct eco_json *entry, struct eco_err *err)
+{
+    const struct eco_json *dtype = eco_json_get(entry, "dtype");
+    const char *name = dtype && dtype->type == ECO_JSON_STRING ? dtype->str : "unknown";
+    struct eco_file_tensor t = {.name = entry->key};
+    t.unread = eco_arena_strdup(eco_engine_files_arena(f), name, strlen(name));
+    return t.unread ? eco_engine_files_add(f, &t, err)
+                    : eco_err_set(err, ECO_E_NO_MEMORY, "", "out of memory");
+}
+
 static int add_tensor(struct eco_file_tensors *f, const char *file, const struct eco_json *entry,
                       const unsigned char *data, uint64_t data_bytes, struct eco_err *err)
 {
@@ -96,7 +105,7 @@ static int add_tensor(struct eco_file_tensors *f, const char *file, const struct
     const struct eco_json *at = eco_json_get(entry, "data_offsets");
     if (!float_format(eco_json_get(entry, "dtype"), &t.format) ||
         !extents(eco_json_get(entry, "shape"), &t)) {
-        return 0;
+        return add_unread(f, entry, err);
     }
     if (!at || at->type != ECO_JSON_ARRAY || at->count != 2 || !whole(at->child, &begin) ||
         !whole(at->child->next, &end) || begin > end || end > data_bytes) {

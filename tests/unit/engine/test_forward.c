@@ -200,6 +200,34 @@ static void test_shards_are_one_model(void **state)
     ref_done(&m);
 }
 
+/* A type that cannot be read is said to be one: the tensor is there. */
+static void test_an_integer_tensor_is_named(void **state)
+{
+    struct ref_model m;
+    struct eco_engine_options o = {.model = folder, .threads = 1};
+    struct eco_decoder *e = NULL;
+    struct eco_err err = {0};
+    char path[512], head[4096];
+    static const char dtype[] = "\"dtype\":\"F32\"";
+    (void)state;
+    ref_make(&m, &variants[0], 5);
+    assert_int_equal(ref_write_folder(&m, folder, 1), 0);
+    snprintf(path, sizeof(path), "%s/model.safetensors", folder);
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    size_t n = fread(head, 1, sizeof(head), f), at = 0;
+    while (at + sizeof(dtype) < n && memcmp(head + at, dtype, sizeof(dtype) - 1) != 0) {
+        at++;
+    }
+    assert_int_equal(fseek(f, (long)at + 9, SEEK_SET), 0); /* to the F */
+    assert_int_equal(fputc('I', f), 'I');
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "is of type I32"));
+    unlink(path);
+    ref_done(&m);
+}
+
 /* exp(mean nll) over windows, from the reference's logits. */
 static double ref_perplexity(const struct ref_model *m, const int *ids, int n, int window)
 {
@@ -292,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_variant_agrees_with_float64),
+        cmocka_unit_test(test_an_integer_tensor_is_named),
         cmocka_unit_test(test_shards_are_one_model),
         cmocka_unit_test(test_perplexity_and_greedy_ids),
         cmocka_unit_test(test_batch_equals_one_by_one),
