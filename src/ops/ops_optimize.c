@@ -435,27 +435,37 @@ static int fill_lists(struct eco_question *q, struct search *s, struct eco_res_o
     return rc;
 }
 
+static const struct {
+    enum eco_optimize_metric metric;
+    const char *name, *unit;
+    double scale;
+} budgets[] = {{ECO_OPTIMIZE_LATENCY, "max_latency_ms", "ms per token", 1e3},
+               {ECO_OPTIMIZE_THROUGHPUT, "min_throughput", "tokens per s", 1},
+               {ECO_OPTIMIZE_MEMORY, "max_vram_gb", "GB", 1e-9},
+               {ECO_OPTIMIZE_ENERGY, "max_energy_j_per_1k", "J per 1k tokens", 1},
+               {ECO_OPTIMIZE_COST, "max_cost_usd", "USD a month", 1},
+               {ECO_OPTIMIZE_QUALITY, "max_quality_loss_pct", "% perplexity", 1},
+               {ECO_OPTIMIZE_ROOM, ROOM_BUDGET, "GB", 1}};
+
+static const char *budget_unit(const char *name)
+{
+    size_t i = 0;
+    while (i + 1 < ECO_COUNT(budgets) && strcmp(budgets[i].name, name) != 0) {
+        i++;
+    }
+    return budgets[i].unit;
+}
+
 /* A broken budget by the name and unit the user gave it in. */
 static struct eco_res_miss miss_row(const struct search *s, enum eco_optimize_metric m)
 {
-    static const struct {
-        enum eco_optimize_metric metric;
-        const char *name;
-        double scale;
-    } words[] = {{ECO_OPTIMIZE_LATENCY, "max_latency_ms", 1e3},
-                 {ECO_OPTIMIZE_THROUGHPUT, "min_throughput", 1},
-                 {ECO_OPTIMIZE_MEMORY, "max_vram_gb", 1e-9},
-                 {ECO_OPTIMIZE_ENERGY, "max_energy_j_per_1k", 1},
-                 {ECO_OPTIMIZE_COST, "max_cost_usd", 1},
-                 {ECO_OPTIMIZE_QUALITY, "max_quality_loss_pct", 1},
-                 {ECO_OPTIMIZE_ROOM, ROOM_BUDGET, 1}};
     const struct eco_optimize_binding *b = &s->found.binding[m];
     double scale = 1;
     const char *name = eco_optimize_metric_name(m);
-    for (size_t i = 0; i < ECO_COUNT(words); i++) {
-        if (words[i].metric == m) {
-            name = words[i].name;
-            scale = words[i].scale;
+    for (size_t i = 0; i < ECO_COUNT(budgets); i++) {
+        if (budgets[i].metric == m) {
+            name = budgets[i].name;
+            scale = budgets[i].scale;
         }
     }
     if (m == ECO_OPTIMIZE_ROOM && s->setup.n_cards == 1) { /* a share says little: say gigabytes */
@@ -500,7 +510,8 @@ static const char *optimize_verdict(struct eco_question *q, const struct eco_res
     if (!r) {
         const struct eco_res_miss *m = out->misses.items;
         return out->misses.n     ? eco_step_fmt(q->ctx, TX(q->ctx, nothing_fits),
-                                                eco_step_num(q->ctx, m->best, 4), m->budget,
+                                                eco_step_num(q->ctx, m->best, 4),
+                                                eco_word(q->ctx->lang, budget_unit(m->budget)),
                                                 eco_step_num(q->ctx, m->limit, 4))
                : out->left_out.n ? eco_step_fmt(q->ctx, TX(q->ctx, none_runs), eco_step_where(q))
                                  : TX(q->ctx, nothing_keeps);

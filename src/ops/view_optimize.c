@@ -140,7 +140,7 @@ static void table(struct eco_doc *d, const struct eco_res_optimize *r)
     eco_doc_table_end(d);
     for (size_t i = 0; i < r->misses.n; i++) {
         const struct eco_res_miss *m = (const struct eco_res_miss *)r->misses.items + i;
-        eco_doc_item(d, TX(d, miss_line), m->budget, eco_doc_num(d, m->limit, 4),
+        eco_doc_item(d, TX(d, miss_line), eco_word(d->lang, m->budget), eco_doc_num(d, m->limit, 4),
                      eco_doc_num(d, m->best, 4), eco_doc_num(d, m->excess_pct, 3));
     }
     each_shown(d, r, known);

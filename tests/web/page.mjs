@@ -206,6 +206,9 @@ const parts = {
       const names = /^(PUE|GB|SVG|PNG|SARIF|ID|DOI|SHA-256|token\S*|[A-Z]+\d*(-\w+)*|[\d.]+B)$/;
       check(`${name}: no English word of the page`, english.every((text) => names.test(text)), String(english.filter((text) => !names.test(text))));
     }
+    await visit(page, '?tab=optimize&model=Llama-3.1-70B-Instruct&gpu=rtx4090&max_latency_ms=1&lang=zh');
+    const [misses, verdict] = [await page.textContent('.optimize table tbody'), await page.textContent('.optimize h2')];
+    check('budgets that nothing keeps, in Chinese', /显卡显存/.test(misses) && /延迟/.test(misses) && !/p\.|of the|max_/.test(misses + verdict), `${misses} ${verdict}`);
     await tab(page, 'run');
     await page.waitForFunction(() => document.querySelector('.gallery p'));
     const sound = ask('report', { action: 'build', model: 'TinyLlama-1.1B-Chat-v1.0', gpu: 'rtx4090', precision: 'NF4' }).document;

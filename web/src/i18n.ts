@@ -48,6 +48,7 @@ const WORDS: Record<string, [string, string]> = {
   'p.max_latency_ms': ['Time per token, at most', '每 token 延迟上限'],
   'p.max_vram_gb': ['Memory, at most', '显存上限'],
   'p.min_throughput': ['Throughput, at least', '吞吐下限'],
+  'p.GB of the card': ['Memory of the card, GB', '显卡显存，GB'],
   'p.max_energy_j_per_1k': ['Energy, at most', '能耗上限'],
   'p.max_cost_usd': ['Electricity, at most', '电费上限'],
   'p.max_quality_loss_pct': ['Quality loss, at most', '质量损失上限'],

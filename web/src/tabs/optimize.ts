@@ -2,7 +2,7 @@
 import { ask } from '../engine';
 import { Chart } from '../chart';
 import { h, num, pct, range, unit, usd } from '../dom';
-import { t } from '../i18n';
+import { t, tr } from '../i18n';
 import { argsFor, field, group, Sheet } from '../controls';
 import { alerts, facts, failure, fill, list, table, tag, takeaway, type Alert } from '../parts';
 import { target } from './model';
@@ -101,7 +101,7 @@ export function show(panel: HTMLElement, state: State): void {
       h('h2', null, o.verdict),
       c ? h('div', { class: 'hero' }, h('div', { class: 'big' }, h('span', { class: 'figure' }, `${c.precision} × ${num(c.batch)}`), h('span', { class: 'what' }, `${t(o.recommended ? 'recommended' : 'nearest')} · ${c.gpu} · ${c.engine}`))) : null),
     o.misses.length ? h('section', null, h('h3', null, t('misses')), table(t('misses'), [
-      { name: t('budgets'), cell: (m) => t(`p.${m.budget}`) },
+      { name: t('budgets'), cell: (m) => tr('p.', m.budget) },
       { name: t('limit'), right: true, cell: (m) => num(m.limit) },
       { name: t('nearest'), right: true, cell: (m) => num(m.best) },
       { name: t('over'), right: true, cell: (m) => pct(m.excess_pct) }], o.misses)) : null,
