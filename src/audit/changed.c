@@ -11,9 +11,10 @@
 static void child(int out, const char *base)
 {
     dup2(out, STDOUT_FILENO);
-    /* --relative: paths as they are from here; no external tools, no colours */
-    execlp("git", "git", "diff", "--relative", "--unified=0", "--no-color", "--no-ext-diff",
-           "--src-prefix=a/", "--dst-prefix=b/", base, "--", ".", (char *)NULL);
+    /* --relative: paths as they are from here, none spelt in octal; no external tools, no colours */
+    execlp("git", "git", "-c", "core.quotePath=off", "diff", "--relative", "--unified=0",
+           "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/", base, "--", ".",
+           (char *)NULL);
     _exit(127);
 }
 
