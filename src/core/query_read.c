@@ -93,6 +93,7 @@ static bool skippable(const struct query *q, size_t i)
             it->word->sense == SENSE_FROM || it->word->sense == SENSE_SO ||
             (it->word->sense == SENSE_TO && (it->word->arg & 1) != 0) ||
             (it->word->sense == SENSE_COUNT && it->word->arg == 1) ||
+            (it->word->sense == SENSE_CORRECT && it->word->arg == 1) || /* "should be" */
             it->word->sense == SENSE_TOKENS);
 }
 
@@ -265,6 +266,8 @@ static void offer_size(struct query *q, size_t i, int score)
         eco_query_miss(q, i, i, "refused here");
         return;
     }
+    q->item[i].given_up |=
+        i > 0 && eco_query_sense(q, i - 1, SENSE_LIMIT); /* "under 1B? say 0.6B" */
     for (size_t k = 0; k < q->n_sizes; k++) {
         if (fabs(q->size[k] - b) < 1e-9 * b) {
             q->size_given_up[k] &= q->item[i].given_up;
