@@ -11,7 +11,7 @@
 static void child(int out, const char *base)
 {
     dup2(out, STDOUT_FILENO);
-    /* --relative: paths as they are from here, none spelt in octal; no external tools, no colours */
+    /* --relative: paths as they are from here, none in octal; no external tools, no colours */
     execlp("git", "git", "-c", "core.quotePath=off", "diff", "--relative", "--unified=0",
            "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/", base, "--", ".",
            (char *)NULL);
