@@ -577,8 +577,11 @@ int eco_run_audit(struct eco_ctx *ctx, const void *args, void *result, struct ec
                            "audit is not built in: run scripts/setup.sh test, then build again");
     }
     if (!in->text && in->paths.n == 0) {
-        return eco_err_set(err, ECO_E_MISSING, "paths",
-                           "say what to audit: files, folders, or '-' for standard input");
+        return ctx->read_file
+                   ? eco_err_set(err, ECO_E_MISSING, "paths",
+                                 "say what to audit: files, folders, or '-' for standard input")
+                   : eco_err_set(err, ECO_E_MISSING, "text",
+                                 "'text' is missing: the code to audit");
     }
     eco_audit_init(&a);
     int rc = scan(ctx, in, &a, err);

@@ -27,7 +27,10 @@ static int input_document(struct eco_ctx *ctx, const struct eco_args_report *a, 
         *out = (struct eco_str){a->document, strlen(a->document)};
         return 0;
     }
-    if (!a->file || !ctx->read_file) {
+    if (!ctx->read_file) {
+        return eco_err_set(err, ECO_E_MISSING, "document", "'document' is missing: the report");
+    }
+    if (!a->file) {
         return eco_err_set(err, ECO_E_MISSING, "file",
                            "say which report: report %s FILE ('-' for "
                            "standard input)",

@@ -20,7 +20,11 @@ static int second(struct eco_ctx *ctx, const struct eco_args_report *a, struct e
         *out = (struct eco_str){a->other_document, strlen(a->other_document)};
         return 0;
     }
-    if (!path || !ctx->read_file) {
+    if (!ctx->read_file) {
+        return eco_err_set(err, ECO_E_MISSING, "other_document",
+                           "'other_document' is missing: the report to compare with");
+    }
+    if (!path) {
         return eco_err_set(err, ECO_E_MISSING, "other",
                            "say with which report: report compare A.json B.json");
     }

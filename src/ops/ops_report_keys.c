@@ -5,6 +5,13 @@
 
 #include <string.h>
 
+static int no_keys(const struct eco_args_report *a, struct eco_err *err)
+{
+    return eco_err_set(err, ECO_E_UNSUPPORTED, "action",
+                       "'%s' reads a key's file: the command line has it, requests do not",
+                       a->action);
+}
+
 int eco_report_do_sign(struct eco_ctx *ctx, const struct eco_args_report *a,
                        const struct eco_str *text, struct eco_res_report *out, struct eco_err *err)
 {
@@ -12,7 +19,10 @@ int eco_report_do_sign(struct eco_ctx *ctx, const struct eco_args_report *a,
     struct eco_str pem;
     struct eco_buf b = ECO_BUF_INIT;
     char name[64];
-    if (!a->key || !ctx->read_file) {
+    if (!ctx->read_file) {
+        return no_keys(a, err);
+    }
+    if (!a->key) {
         return eco_err_set(err, ECO_E_MISSING, "key",
                            "say with which key: report sign FILE --key KEYFILE (report keygen "
                            "KEYFILE makes one)");
@@ -79,7 +89,10 @@ int eco_report_do_keygen(struct eco_ctx *ctx, const struct eco_args_report *a,
 {
     struct eco_sign_key key = {0};
     char name[64];
-    if (!a->file || !ctx->write_file) {
+    if (!ctx->write_file) {
+        return no_keys(a, err);
+    }
+    if (!a->file) {
         return eco_err_set(err, ECO_E_MISSING, "file",
                            "say where the key goes: report keygen KEYFILE");
     }

@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "result.h"
 #include "runs.h"
+#include "steps.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -255,7 +256,11 @@ int eco_run_data(struct eco_ctx *ctx, const void *args, void *result, struct eco
         return list_files(ctx, out, err);
     }
     if (eco_str_ieq(a->action, strlen(a->action), "audit")) {
-        if (!a->target || !ctx->read_file) {
+        if (!ctx->read_file) {
+            return eco_err_set(err, ECO_E_UNSUPPORTED, "action",
+                               "'audit' reads a file: the command line has it, requests do not");
+        }
+        if (!a->target) {
             return eco_err_set(err, ECO_E_MISSING, "target", "say which file: data audit FILE.csv");
         }
         struct eco_str text;
@@ -301,9 +306,10 @@ int eco_run_gpus(struct eco_ctx *ctx, const void *args, void *result, struct eco
 {
     const struct eco_args_gpus *a = args;
     struct eco_res_gpus *out = result;
-    enum eco_arch only = a->arch ? eco_arch_parse(a->arch, strlen(a->arch)) : ECO_ARCH_UNKNOWN;
-    if (a->arch && only == ECO_ARCH_UNKNOWN) {
-        return eco_err_set(err, ECO_E_UNKNOWN_NAME, "arch", "unknown arch '%.40s'", a->arch);
+    enum eco_arch only = ECO_ARCH_UNKNOWN;
+    int rc = a->arch ? eco_step_class(a->arch, &only, err) : 0;
+    if (rc) {
+        return rc;
     }
     size_t total = eco_dataset_gpu_count(), n = 0;
     struct eco_res_gpu *rows = eco_arena_array(ctx->arena, total + 1, sizeof(*rows));

@@ -99,6 +99,8 @@ int eco_step_target(struct eco_ctx *ctx, const struct eco_args_target *t, struct
 /** ECO_E_MISSING where only a class is known and absolute figures (joules, dollars) are asked. */
 int eco_step_need_card(const struct eco_question *q, struct eco_err *err);
 int eco_step_load(const struct eco_args_load *l, struct eco_question *q, struct eco_err *err);
+/** The class of this name; an error that names the nearest, or those there are. */
+int eco_step_class(const char *name, enum eco_arch *out, struct eco_err *err);
 /** What else is known of the deployment and its tariffs; after eco_step_load. */
 void eco_step_circumstances(struct eco_question *q, const struct eco_args_risk *risk,
                             const struct eco_args_money *money);

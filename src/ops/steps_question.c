@@ -197,26 +197,21 @@ static int card_by_name(const char *name, struct eco_question *q, struct eco_err
     return 0;
 }
 
-static int class_by_name(const char *name, enum eco_arch *out, struct eco_err *err)
+int eco_step_class(const char *name, enum eco_arch *out, struct eco_err *err)
 {
     *out = eco_arch_parse(name, strlen(name));
     if (*out != ECO_ARCH_UNKNOWN) {
         return 0;
     }
-    const char *best = NULL;
-    int nearest = 4;
+    struct eco_nearest near = eco_nearest_start(name, strlen(name));
     for (int i = 1; i < ECO_ARCH_COUNT; i++) {
-        const char *known = eco_arch_name((enum eco_arch)i);
-        int d = eco_str_distance(name, strlen(name), known, strlen(known), 3);
-        if (d < nearest) {
-            nearest = d, best = known;
-        }
+        eco_nearest_offer(&near, eco_arch_name((enum eco_arch)i));
     }
     return eco_err_set(
         err, ECO_E_UNKNOWN_NAME, "arch",
-        best ? "unknown arch '%.40s': did you mean '%s'?"
-             : "unknown arch '%.40s': one of turing, ampere, ada, hopper, blackwell …",
-        name, best ? best : "");
+        near.best ? "unknown arch '%.40s': did you mean '%s'?"
+                  : "unknown arch '%.40s': one of turing, ampere, ada, hopper, blackwell …",
+        name, near.best ? near.best : "");
 }
 
 static int target_card(struct eco_ctx *ctx, const struct eco_args_target *t, struct eco_question *q,
@@ -227,14 +222,14 @@ static int target_card(struct eco_ctx *ctx, const struct eco_args_target *t, str
         rc = card_by_name(t->gpu, q, err);
         enum eco_arch arch = ECO_ARCH_UNKNOWN;
         if (rc == 0 && t->arch) {
-            rc = class_by_name(t->arch, &arch, err);
+            rc = eco_step_class(t->arch, &arch, err);
         }
         if (rc == 0 && t->arch && arch != q->arch) {
             return eco_err_set(err, ECO_E_INVALID, "arch", "'arch' %s contradicts the card %s (%s)",
                                eco_arch_name(arch), q->gpu_name, eco_arch_name(q->arch));
         }
     } else if (t->arch) {
-        rc = class_by_name(t->arch, &q->arch, err);
+        rc = eco_step_class(t->arch, &q->arch, err);
     } else if (ctx->host_gpu) {
         q->gpu = ctx->host_gpu;
         q->gpu_name = q->gpu->name;

@@ -94,6 +94,13 @@ REFUSED = (
     ("GET", "/v1/estimate?params_b=7&N=8", None, {}, 400, "invalid_parameter", "params_b", "params_b"),
     ("GET", "/v1/estimate?params_b", None, {}, 400, "invalid_parameter", "params_b", "params_b"),
     ("GET", "/v1/estimate?params_b=%zz", None, {}, 400, "invalid_parameter", "params_b", "%"),
+    # what the command line would take from a file is asked for by the name that a request has for it
+    ("POST", "/v1/audit", b"{}", {}, 400, "missing_parameter", "text", "text"),
+    ("GET", "/v1/estimate", None, {}, 400, "missing_parameter", "model", "params_b 7"),
+    ("POST", "/v1/reports", b'{"action":"show"}', {}, 400, "missing_parameter", "document", "document"),
+    ("POST", "/v1/reports", b'{"action":"compare","document":"{}"}', {}, 400, "missing_parameter", "other_document",
+     "other_document"),
+    ("POST", "/v1/reports", b'{"action":"keygen"}', {}, 501, "unsupported", "action", "keygen"),
     ("POST", "/v1/withdrawals", b'{"id":"a","token":"b"}', {}, 501, "unsupported", "store", "--store"),
     ("POST", "/v1/withdrawals", b"{}", {"Origin": "https://a.example"}, 403, "permission", "Origin", "--origins"),
     ("POST", "/mcp", b"{}", {"Origin": "https://a.example"}, 403, "permission", "Origin", "--origins"),
@@ -124,7 +131,7 @@ def languages(ask):
         longer = target + ("&" if "?" in target else "?") + "lang="
         ways = [(target, "", False), (target, "de, en;q=0.5, zh;q=0.1", False), (target, "zh-CN,zh;q=0.9,en;q=0.8", True),
                 (longer + "en", "zh", False), (longer + "zh", "en", True), (longer + "%7Ah", "", True)]
-        if target == "/v1/withdrawals" and status == 501:  # has no such parameter
+        if target in ("/v1/withdrawals", "/v1/reports") and status in (400, 501):  # have no such parameter
             ways = ways[:3]
         for place, accepted, chinese in ways:
             with_language = dict(headers, **({"Accept-Language": accepted} if accepted else {}))

@@ -170,7 +170,7 @@ static void test_refusals_name_the_way_out(void **state)
         {"estimate", "{\"N\": 7, \"calibration\": \"published\"}", "'arch' is missing"},
         {"diagnose", "{\"N\": 7, \"gpu\": \"rtx4090\"}", "say what you see"},
         {"optimize", "{\"N\": 7, \"arch\": \"ada\"}", "card"},
-        {"report", "{\"action\": \"validate\"}", "say which report"},
+        {"report", "{\"action\": \"validate\"}", "'document' is missing"},
         {"report", "{}", "'action' is missing"},
     };
     for (size_t i = 0; i < ECO_COUNT(cases); i++) {
