@@ -33,6 +33,8 @@ void eco_ask_params_of(struct eco_ctx *ctx, const struct eco_op *op, const struc
 struct eco_list eco_ask_cards(struct eco_ctx *ctx, enum eco_precision p);
 /** The card of that class with most measured pairs of the precision; NULL: none. */
 const char *eco_ask_card_of(enum eco_precision p, enum eco_arch arch);
+/** "audit serve.py": with the files that the text names, else "audit PATH". */
+const char *eco_ask_audit(struct eco_ctx *ctx, const char *text);
 /** "ecocompute cost --model …" */
 const char *eco_ask_command(struct eco_ctx *ctx, const char *verb, const struct eco_ask_params *p);
 

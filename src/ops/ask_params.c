@@ -198,6 +198,40 @@ static void put_option(struct eco_buf *b, const char *name, const char *value)
     eco_buf_printf(b, plain ? " %s" : quotable ? " \"%s\"" : " '%s'", value);
 }
 
+static bool is_audited(const char *name, size_t n)
+{
+    static const char *const ends[] = {".py",   ".ipynb", ".yaml",      ".yml",
+                                       ".toml", ".sh",    "Dockerfile", "requirements.txt"};
+    for (size_t i = 0; i < ECO_COUNT(ends); i++) {
+        size_t m = strlen(ends[i]);
+        if (n >= m && name[0] != '-' && eco_str_ieq(name + n - m, m, ends[i])) {
+            return n > m || ends[i][0] != '.';
+        }
+    }
+    return false;
+}
+
+const char *eco_ask_audit(struct eco_ctx *ctx, const char *text)
+{
+    struct eco_buf b = ECO_BUF_INIT;
+    eco_buf_puts(&b, "audit");
+    for (const char *p = text; *p;) {
+        size_t n = strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/");
+        const char *next = p + (n ? n : 1);
+        while (n && p[n - 1] == '.') { /* of the sentence */
+            n--;
+        }
+        if (is_audited(p, n)) {
+            eco_buf_printf(&b, " %.*s", (int)n, p);
+        }
+        p = next;
+    }
+    eco_buf_puts(&b, b.len == strlen("audit") ? " PATH" : "");
+    const char *s = eco_buf_ok(&b) ? eco_arena_strdup(ctx->arena, eco_buf_str(&b), b.len) : NULL;
+    eco_buf_done(&b);
+    return s ? s : "audit PATH";
+}
+
 const char *eco_ask_command(struct eco_ctx *ctx, const char *verb, const struct eco_ask_params *p)
 {
     struct eco_buf b = ECO_BUF_INIT;

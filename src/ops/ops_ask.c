@@ -185,7 +185,7 @@ static const char *lacks(struct asked *a)
         return word(a, "I cannot place this: ask about a model, a card, a precision or a bill");
     }
     if (q->op == ECO_QUERY_AUDIT) {
-        return word(a, "the audit reads files: give it a file or a folder");
+        return word(a, "the audit reads your files: start the command yourself");
     }
     if (q->op == ECO_QUERY_MEASURE) {
         return word(a, "a measurement runs on your machine: start the command yourself");
@@ -482,7 +482,7 @@ int eco_run_ask(struct eco_ctx *ctx, const void *args, void *result, struct eco_
     bool unnamed = a->q.precision && !a->q.precision_exact && a->q.n_precisions < 2;
     if (a->op && !unnamed) { /* a command without the precision would answer another question */
         eco_ask_params_of(ctx, a->op, &a->q, requests, &a->params);
-        const char *verb = a->q.op == ECO_QUERY_AUDIT ? "audit PATH" : a->op->name;
+        const char *verb = a->q.op == ECO_QUERY_AUDIT ? eco_ask_audit(ctx, given->q) : a->op->name;
         out->command = eco_ask_command(ctx, verb, &a->params);
     }
     const char **v = eco_arena_array(ctx->arena, a->n_conversions + 1, sizeof(*v));
