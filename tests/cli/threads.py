@@ -98,7 +98,7 @@ def main():
         print("SKIPPED: no name space of our own, so no cgroup of our own")
     else:
         ok = run.returncode == 0 and "1 of 1 CPUs" in run.stdout and \
-            "2 threads were asked for, this process may use 1 CPUs: 1 are used" in run.stderr
+            "2 threads were asked for, this process may use 1 CPU: no more are started" in run.stderr
         print("a cgroup of one CPU:", "ok" if ok else f"WRONG\n{run.stdout}{run.stderr}")
         bad += not ok
     return bad > 0
