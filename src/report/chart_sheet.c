@@ -135,14 +135,13 @@ int eco_chart_sheet_close(struct eco_chart_sheet *s, struct eco_err *err)
 }
 
 void eco_chart_sheet_label(const struct eco_chart_sheet *s, double x, double y, double gap,
-                           double right, const char *class_names, const char *text)
+                           double left, double right, const char *class_names, const char *text)
 {
     double wide = eco_svg_text_width(text, 12);
     if (x + gap + wide <= right)
         eco_svg_text(s->out, x + gap, y, ECO_SVG_START, class_names, text);
-    else if (x - gap - wide >= s->margin)
+    else if (x - gap - wide >= left)
         eco_svg_text(s->out, x - gap, y, ECO_SVG_END, class_names, text);
     else /* neither side has room: it ends where the plot does */
-        eco_svg_text_cut(s->out, right, y, ECO_SVG_END, class_names, text,
-                         (right - s->margin) / 7.2);
+        eco_svg_text_cut(s->out, right, y, ECO_SVG_END, class_names, text, (right - left) / 7.2);
 }

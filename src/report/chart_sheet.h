@@ -47,8 +47,8 @@ void eco_chart_sheet_open(struct eco_chart_sheet *s, const char *kind, double he
 double eco_chart_sheet_more(const struct eco_chart_sheet *s);
 /** The source, the end of the document, and the memory. */
 int eco_chart_sheet_close(struct eco_chart_sheet *s, struct eco_err *err);
-/** A label beside a point: on the side with room, pulled inside where neither has. */
+/** A label beside a point: on the side with room in the plot, pulled inside where neither has. */
 void eco_chart_sheet_label(const struct eco_chart_sheet *s, double x, double y, double gap,
-                           double right, const char *class_names, const char *text);
+                           double left, double right, const char *class_names, const char *text);
 
 #endif

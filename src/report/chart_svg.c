@@ -357,7 +357,7 @@ int eco_chart_svg_pareto(const struct eco_chart_pareto *c, const struct eco_char
         double x = plot_x(&p, best->x), y = plot_y(&p, best->y);
         put_star(out, x, y, 12, best->detail ? best->detail : name);
         double rise = name_rise(c, &p, x, y, eco_svg_text_width(name, 12));
-        eco_chart_sheet_label(s, x, y - rise, 16, p.right, "eco-halo eco-a", name);
+        eco_chart_sheet_label(s, x, y - rise, 16, p.left, p.right, "eco-halo eco-a", name);
     }
     return eco_chart_sheet_close(s, err);
 }

@@ -262,7 +262,7 @@ static void put_you(struct frame *f)
     /* inside the plot, and not on the zero line */
     if (ty < f->top + 10 || fabs(ty - 4 - py(f, 0)) < 9)
         ty = y + 24;
-    eco_chart_sheet_label(&f->sheet, x, ty, 12, f->right - 6, "eco-halo eco-a", text);
+    eco_chart_sheet_label(&f->sheet, x, ty, 12, f->left, f->right - 6, "eco-halo eco-a", text);
 }
 
 /* A diamond is the reader's own: the asked model is filled, an overlaid measurement is open. */

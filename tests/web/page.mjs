@@ -453,7 +453,7 @@ const parts = {
     await go(page, url);
     check('file: a link restores', (await page.textContent('.big .figure')) === figure && (await page.inputValue('#c-precision')) === 'INT8-MIXED', url);
     await visit(page, `?tab=run&overlay=eyJtIjoiUXdlbi9Rd2VuMi03QiIsIk4iOjcuMCwiYSI6ImFkYSIsInAiOiJORjQiLCJlIjotNzUuMCwiYiI6Im1lYXN1cmVkIiwiZyI6Ik5WSURJQSBHZUZvcmNlIFJUWCA0MDkwIn0`);
-    check('file: a share link', (await page.textContent('.run .figure')).includes('75'));
+    check('file: a share link', (await page.textContent('.run .figure')).includes('75') && /as the link says/.test(await page.textContent('.run .what')), await page.textContent('.run .hero'));
     clean('file', seen);
     await context.setOffline(false);
   },

@@ -66,7 +66,7 @@ export function more({ browser, desk, at, server, check, ask, tab, clean, dist, 
       await drop(page, session(sound()));
       for (const name of full ? CHARTED : ['model', 'run']) {
         await (name === 'model' ? visit(page, '?tab=model&batch=8') : tab(page, name)); // where the asked point is near zero
-        for (const width of full ? [360, 430, 1280, 390] : [360, 1280]) {
+        for (const width of full ? [360, 430, 1280, 390] : [360, 430, 1280]) {
           await page.setViewportSize({ width, height: 780 });
           await settle(page);
           const list = await pictures(page);

@@ -207,6 +207,7 @@ const WORDS: Record<string, [string, string]> = {
   'run.published': ['Published curve', '已发布曲线'],
   'run.inside': ['inside its 95 % band', '在 95 % 区间内'],
   'run.outside': ['outside its 95 % band', '在 95 % 区间外'],
+  'run.said': ['as the link says', '据链接所述'],
   'run.share': ['Copy share link', '复制分享链接'],
   'run.issue': ['Copy Markdown for an issue', '复制 issue 用 Markdown'],
   'run.error': ['This cannot be overlaid', '无法叠加'],

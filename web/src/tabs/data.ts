@@ -27,14 +27,15 @@ function choose(key: string, values: string[], name: string, s: State): HTMLElem
 function detail(r: DataRow): HTMLElement {
   const base = rows().find((b) => b.id === r.baseline_id);
   const line = (name: string, value: Node | string | null): HTMLElement | null => (value ? h('div', null, h('dt', null, name), h('dd', null, value)) : null);
+  const at = [r.energy_basis, r.boundary].filter((w) => w !== 'unknown').join(', ');
   const doi = /^10\.\d+\//.test(r.doi ?? '') ? h('a', { href: `https://doi.org/${r.doi}`, rel: 'noreferrer' }, r.doi) : (r.doi ?? '');
   return h('section', { class: `card ${r.excluded ? 'excluded' : ''}` },
-    h('p', { class: 'eyebrow' }, `${t('row')} · ${t('p.grade')} ${r.grade}${r.excluded ? ' · D' : ''}`),
+    h('p', { class: 'eyebrow' }, `${t('row')} · ${t('p.grade')} ${r.grade}`),
     h('h2', null, `${short(r.model)} · ${r.precision} · ${r.gpu}`),
     r.reason ? h('p', null, r.reason) : null,
     h('dl', { class: 'lines' },
       line('ID', h('code', null, r.id)),
-      line(t('energy'), r.energy_j_per_1k === null ? null : `${num(r.energy_j_per_1k)}${r.energy_sd === null ? '' : ` ± ${num(r.energy_sd)}`} ${t('energy.unit')} (${r.energy_basis}, ${r.boundary})`),
+      line(t('energy'), r.energy_j_per_1k === null ? null : `${num(r.energy_j_per_1k)}${r.energy_sd === null ? '' : ` ± ${num(r.energy_sd)}`} ${t('energy.unit')} ${at && `(${at})`}`),
       line(t('change2'), r.delta_pct === null ? null : pct(r.delta_pct)),
       line(t('fp16'), base ? h('span', null, inside({ row: base.id }, {}, base.id), base.energy_j_per_1k === null ? '' : `: ${unit(base.energy_j_per_1k, t('energy.unit'))}`) : null),
       line(t('speed'), r.throughput_tok_s === null ? null : unit(r.throughput_tok_s, t('throughput'))),

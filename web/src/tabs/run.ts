@@ -85,11 +85,11 @@ interface Own {
   vs_fp16_n?: number | null;
 }
 
-function overlaid(points: Point[], own: Own = {}): HTMLElement {
+function overlaid(points: Point[], own: Own | null): HTMLElement {
   const p = points[0]!;
-  const spread = (own.vs_fp16_ci95_pct ? ` · ${t('range95')}: ${range(own.vs_fp16_ci95_pct, tenth)}` : '') + (own.vs_fp16_n ? ` · n = ${num(own.vs_fp16_n)}` : '');
+  const spread = own ? (own.vs_fp16_ci95_pct ? ` · ${t('range95')}: ${range(own.vs_fp16_ci95_pct, tenth)}` : '') + (own.vs_fp16_n ? ` · n = ${num(own.vs_fp16_n)}` : '') : ` · ${t('run.said')}:`;
   const where = p.arch ? (p.gpu && p.gpu !== '—' ? { gpu: p.gpu } : { arch: p.arch }) : {};
-  const marks = points.map((q) => ({ params_b: q.N, delta_pct: q.dE, n: own.vs_fp16_n || 1, label: `${q.model}, ${q.gpu}, ${q.precision}: ${tenth(q.dE)}${spread} · ${tr('b.', q.basis)}` }));
+  const marks = points.map((q) => ({ params_b: q.N, delta_pct: q.dE, n: own?.vs_fp16_n || 1, label: `${q.model}, ${q.gpu}, ${q.precision}: ${tenth(q.dE)}${spread} · ${tr('b.', q.basis)}` }));
   const tries = [where, p.arch ? { arch: p.arch } : null].filter((w) => w !== null);
   let drawn = false;
   for (const w of tries) {
@@ -152,7 +152,7 @@ function report(text: string): void {
   if ('error' in checked) parts.push(h('div', { class: 'failure', role: 'alert' }, h('p', null, t('run.invalid')), h('p', null, `${checked.error.param ?? ''} ${checked.error.message}`)));
   else parts.push(h('p', { class: 'good' }, `✓ ${t('run.valid')}`), issues(t('run.advice'), checked.result.advice, 'quiet'));
   const good = 'result' in checked;
-  if (good && 'result' in point) parts.push(overlaid(point.result.points, (JSON.parse(text) as { results?: Own }).results));
+  if (good && 'result' in point) parts.push(overlaid(point.result.points, (JSON.parse(text) as { results: Own }).results));
   else if (good && 'error' in point) parts.push(h('div', { class: 'failure', role: 'alert' }, h('p', null, t('run.error')), h('p', null, point.error.message)));
   if (good) parts.push(traced(text));
   parts.push(h('div', { class: 'buttons' },
@@ -167,7 +167,7 @@ function shared(text: string): void {
     fill(results, h('div', { class: 'failure', role: 'alert' }, h('p', null, t('run.error')), h('p', null, reply.error.message)));
     return;
   }
-  fill(results, overlaid(reply.result.points), h('div', { class: 'buttons' }, copier(t('copy.link'), () => location.href)));
+  fill(results, overlaid(reply.result.points, null), h('div', { class: 'buttons' }, copier(t('copy.link'), () => location.href)));
 }
 
 function sample(): string {
