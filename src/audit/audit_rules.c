@@ -75,10 +75,28 @@ bool eco_audit_available(void)
     return eco_py_available();
 }
 
+#define MAX_COUNTED 4096u /* in a line of a megabyte a column is counted in bytes */
+
+/* From 1, in characters: SARIF's unicodeCodePoints. A byte order mark is none. */
+static uint32_t column_of(const struct eco_py_tree *t, const struct eco_py_node *n)
+{
+    const char *line = t->text + n->start - n->col;
+    uint32_t skip = n->col >= 3 && n->row == 0 && memcmp(line, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    uint32_t column = 1;
+    if (n->col > MAX_COUNTED) {
+        return n->col + 1;
+    }
+    for (uint32_t i = skip; i < n->col; i++) {
+        column += ((unsigned char)line[i] & 0xC0) != 0x80;
+    }
+    return column;
+}
+
 struct eco_spot eco_scan_spot(const struct eco_scan *s, uint32_t node)
 {
     const struct eco_py_node *n = &s->tree.nodes[node];
-    struct eco_spot spot = {.line = n->row + 1, .end_line = n->end_row + 1, .column = n->col + 1};
+    struct eco_spot spot = {
+        .line = n->row + 1, .end_line = n->end_row + 1, .column = column_of(&s->tree, n)};
     if (s->line_map && n->row < s->rows) {
         uint32_t end = n->end_row < s->rows ? n->end_row : s->rows - 1;
         spot.line = s->line_map[n->row];

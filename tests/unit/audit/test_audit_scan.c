@@ -402,6 +402,26 @@ static void test_sarif_shape(void **state)
     eco_audit_done(&a);
 }
 
+/* In characters, as the SARIF says; Python's str.index + 1 is the oracle. */
+static void test_columns(void **state)
+{
+    static const char *const lines[] = {
+        "c = BitsAndBytesConfig(load_in_8bit=True)\n",
+        "\xE5\x8F\x98\xE9\x87\x8F = BitsAndBytesConfig(load_in_8bit=True)\n",
+        "\xEF\xBB\xBF"
+        "c = BitsAndBytesConfig(load_in_8bit=True)\n"};
+    static const uint32_t want[] = {24, 25, 24};
+    (void)state;
+    need();
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct eco_audit a;
+        scan(&a, "x.py", lines[i], strlen(lines[i]));
+        assert_int_equal(a.n, 1);
+        assert_int_equal(a.findings[0].column, want[i]);
+        eco_audit_done(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_sizes),        cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_long_comment), cmocka_unit_test(test_tangled),
         cmocka_unit_test(test_long_line),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_sarif_shape),  cmocka_unit_test(test_long_command)};
+        cmocka_unit_test(test_sarif_shape),  cmocka_unit_test(test_long_command),
+        cmocka_unit_test(test_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
