@@ -11,8 +11,9 @@ static void diagnosis(struct eco_doc *d, const struct eco_res_diagnose *r)
     eco_doc_heading(d, TX(d, h_diagnosis));
     eco_doc_kv(d, TX(d, k_pattern), "%s", eco_view_word(d, r->pattern));
     if (r->likelihood.have) {
-        eco_doc_kv(d, TX(d, k_confidence), TX(d, likelihood), eco_view_word(d, r->confidence),
-                   eco_doc_num(d, 100 * r->likelihood.v, 2));
+        bool none = strcmp(r->pattern, "unknown") == 0;
+        eco_doc_kv(d, TX(d, k_confidence), none ? TX(d, likelihood_none) : TX(d, likelihood),
+                   eco_view_word(d, r->confidence), eco_doc_num(d, 100 * r->likelihood.v, 2));
     } else {
         eco_doc_kv(d, TX(d, k_confidence), "%s", eco_view_word(d, r->confidence));
     }
