@@ -154,12 +154,14 @@ SIMD float eco_engine_avx2_absmax(const float *x, int n)
 SIMD int32_t eco_engine_avx2_codes(const float *x, int n, float inv, int8_t *q)
 {
     const __m256 scale = _mm256_set1_ps(inv);
+    const __m256i least = _mm256_set1_epi32(-128);
     __m256i total = _mm256_setzero_si256();
     int i = 0;
     for (; i + 32 <= n; i += 32) {
         __m256i c[4];
         for (int k = 0; k < 4; k++) { /* the conversion rounds to nearest even */
             c[k] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + i + 8 * k), scale));
+            c[k] = _mm256_max_epi32(c[k], least); /* INT_MIN where x / absmax is no number */
             total = _mm256_add_epi32(total, c[k]);
         }
         __m256i a = _mm256_packs_epi32(c[0], c[1]), b = _mm256_packs_epi32(c[2], c[3]);

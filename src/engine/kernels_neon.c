@@ -130,11 +130,14 @@ float eco_engine_neon_absmax(const float *x, int n)
 
 int32_t eco_engine_neon_codes(const float *x, int n, float inv, int8_t *q)
 {
+    const int32x4_t least = vdupq_n_s32(-128), most = vdupq_n_s32(127);
     int32x4_t total = vdupq_n_s32(0);
     int i = 0;
     for (; i + 8 <= n; i += 8) { /* the conversion rounds to nearest even */
         int32x4_t a = vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x + i), inv));
         int32x4_t b = vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x + i + 4), inv));
+        a = vmaxq_s32(vminq_s32(a, most), least); /* the ends where x / absmax is no number */
+        b = vmaxq_s32(vminq_s32(b, most), least);
         total = vaddq_s32(total, vaddq_s32(a, b));
         vst1_s8(q + i, vqmovn_s16(vcombine_s16(vqmovn_s32(a), vqmovn_s32(b))));
     }

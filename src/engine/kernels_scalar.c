@@ -78,7 +78,8 @@ static int32_t codes(const float *x, int n, float inv, int8_t *q)
 {
     int32_t sum = 0;
     for (int i = 0; i < n; i++) {
-        q[i] = (int8_t)rintf(x[i] * inv);
+        float v = rintf(x[i] * inv);
+        q[i] = fabsf(v) <= 128.0f ? (int8_t)(v < 127.0f ? v : 127.0f) : 0; /* of no number: 0 */
         sum += q[i];
     }
     return sum;

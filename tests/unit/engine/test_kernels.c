@@ -317,6 +317,33 @@ static void test_every_tail(void **state)
     eco_engine_pool_free(pool);
 }
 
+/* Where x / absmax is no number the sum is still that of the codes: it is multiplied as an int. */
+static void test_codes_of_no_numbers(void **state)
+{
+    const float odd[] = {NAN, INFINITY, -INFINITY, 1e-39f, -1e-39f, 0.0f, 3e38f, -3e38f, 1.0f};
+    const float by[] = {1.0f, INFINITY, NAN, 0.0f, 127.0f / 3e38f};
+    (void)state;
+    for (int isa = ECO_ENGINE_ISA_SCALAR; isa < ECO_ENGINE_ISA_COUNT; isa++) {
+        const struct eco_kernels *k = NULL;
+        if (eco_engine_kernels_pick((enum eco_engine_isa)isa, &k, NULL)) {
+            continue;
+        }
+        for (int i = 0; i < 9 * 5; i++) {
+            float x[77];
+            int8_t q[77];
+            int32_t sum = 0;
+            for (int j = 0; j < 77; j++) {
+                x[j] = odd[j % 2 ? i % 9 : (i + j) % 9];
+            }
+            int32_t got = k->codes(x, 77, by[i / 9], q);
+            for (int j = 0; j < 77; j++) {
+                sum += q[j];
+            }
+            assert_int_equal(got, sum);
+        }
+    }
+}
+
 static void test_small_loops(void **state)
 {
     float a[77], b[77], g[77], g2[77];
@@ -391,11 +418,9 @@ static void test_halves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_halves),
-        cmocka_unit_test(test_small_loops),
-        cmocka_unit_test(test_a8_against_nf4),
-        cmocka_unit_test(test_every_tail),
-        cmocka_unit_test(test_all_sets_and_formats),
+        cmocka_unit_test(test_halves),      cmocka_unit_test(test_codes_of_no_numbers),
+        cmocka_unit_test(test_small_loops), cmocka_unit_test(test_a8_against_nf4),
+        cmocka_unit_test(test_every_tail),  cmocka_unit_test(test_all_sets_and_formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
