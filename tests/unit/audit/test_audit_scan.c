@@ -408,8 +408,8 @@ static void test_columns(void **state)
     static const char *const lines[] = {
         "c = BitsAndBytesConfig(load_in_8bit=True)\n",
         "\xE5\x8F\x98\xE9\x87\x8F = BitsAndBytesConfig(load_in_8bit=True)\n",
-        "\xEF\xBB\xBF"
-        "c = BitsAndBytesConfig(load_in_8bit=True)\n"};
+        ("\xEF\xBB\xBF"
+         "c = BitsAndBytesConfig(load_in_8bit=True)\n")};
     static const uint32_t want[] = {24, 25, 24};
     (void)state;
     need();
