@@ -541,6 +541,7 @@ static void test_opening_waits_for_a_writer(void **state)
         const struct timespec hold = {0, 300000000};
         sqlite3 *db;
         int rc = sqlite3_open(url + strlen("sqlite:"), &db);
+        sqlite3_busy_timeout(db, 10000); /* its COMMIT may meet the other's short look */
         rc = rc ? rc : sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
         rc = rc || write(began[1], "x", 1) != 1;
         nanosleep(&hold, NULL);
