@@ -24,7 +24,8 @@ failed=0
 
 # The targets of these tests, as arguments of build.
 threaded_targets() {
-    printf -- '-t\n%s\n' ecocompute ecocompute-openai ecocompute-serve ecocompute-store fake_nvml tok_ids
+    printf -- '-t\n%s\n' ecocompute ecocompute-openai ecocompute-serve ecocompute-store \
+        fake_nvml tok_ids
     for file in tests/unit/power/test_*.c tests/unit/experiment/test_*.c \
         tests/unit/workload/test_*.c tests/unit/engine/test_*.c tests/unit/server/test_*.c \
         tests/unit/audit/test_*.c; do

@@ -71,8 +71,6 @@ static void judge_call(struct eco_scan *s, uint32_t call, struct eco_loop *l)
     }
 }
 
-static void judge_iterable(struct eco_scan *s, uint32_t iterable, struct eco_loop *l);
-
 /* [tok(b) for b in batches]: is what it was made from batches? */
 static bool made_of_batches(struct eco_scan *s, uint32_t list, int depth)
 {
@@ -80,7 +78,7 @@ static bool made_of_batches(struct eco_scan *s, uint32_t list, int depth)
     for (uint32_t c = s->tree.nodes[list].first; c != ECO_PY_NO && depth < MAX_DEPTH;
          c = s->tree.nodes[c].next) {
         if (s->tree.nodes[c].kind == ECO_PY_FOR_IN) {
-            judge_iterable(s, eco_py_child(&s->tree, c, ECO_PYF_RIGHT), &from);
+            eco_loop_judge(s, eco_py_child(&s->tree, c, ECO_PYF_RIGHT), &from);
         }
     }
     return from.batched;
@@ -107,7 +105,7 @@ static void judge_list(struct eco_scan *s, uint32_t list, struct eco_loop *l)
 }
 
 /* The iterable: calls in it, and the variables it names. */
-static void judge_iterable(struct eco_scan *s, uint32_t iterable, struct eco_loop *l)
+void eco_loop_judge(struct eco_scan *s, uint32_t iterable, struct eco_loop *l)
 {
     const struct eco_py_node *n = s->tree.nodes;
     if (iterable == ECO_PY_NO) {
@@ -141,11 +139,6 @@ static void judge_iterable(struct eco_scan *s, uint32_t iterable, struct eco_loo
         n[iterable].kind == ECO_PY_LIST_COMP) {
         judge_list(s, iterable, l);
     }
-}
-
-void eco_loop_judge(struct eco_scan *s, uint32_t iterable, struct eco_loop *l)
-{
-    judge_iterable(s, iterable, l);
 }
 
 /* while i < n: … i += 1; while queue: p = queue.pop() */
@@ -218,7 +211,7 @@ bool eco_loop_of(struct eco_scan *s, uint32_t i, struct eco_loop *l)
         l->first = body;
         l->last = s->tree.nodes[body].last;
         add_targets(s, eco_py_child(&s->tree, i, ECO_PYF_LEFT), l);
-        judge_iterable(s, eco_py_child(&s->tree, i, ECO_PYF_RIGHT), l);
+        eco_loop_judge(s, eco_py_child(&s->tree, i, ECO_PYF_RIGHT), l);
         return true;
     case ECO_PY_WHILE:
         l->first = body;
@@ -232,7 +225,7 @@ bool eco_loop_of(struct eco_scan *s, uint32_t i, struct eco_loop *l)
         for (uint32_t c = n->first; c != ECO_PY_NO; c = s->tree.nodes[c].next) {
             if (s->tree.nodes[c].kind == ECO_PY_FOR_IN) {
                 add_targets(s, eco_py_child(&s->tree, c, ECO_PYF_LEFT), l);
-                judge_iterable(s, eco_py_child(&s->tree, c, ECO_PYF_RIGHT), l);
+                eco_loop_judge(s, eco_py_child(&s->tree, c, ECO_PYF_RIGHT), l);
             }
         }
         return true;

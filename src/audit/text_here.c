@@ -58,7 +58,7 @@ static bool only_shown(const char *line, const char *end)
     while (to < end && name_char(*to)) {
         to++;
     }
-    return prose_name(from, (size_t)(to - from)) || *from == '&';
+    return prose_name(from, (size_t)(to - from)) || (from < end && *from == '&');
 }
 
 bool eco_here_line(struct eco_here *h, const char *line, size_t len)

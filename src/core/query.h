@@ -99,6 +99,9 @@ struct query_word {
     int32_t arg;
     const char *card; /* INSTANCE: the card */
 };
+
+/* The `arg` of a SENSE_OP. */
+#define OP(op, weight) ECO_QUERY_##op * 16 + (weight)
 /** Part `i` of the lexicon, NULL past the last. query_words.c, query_words_zh.c */
 const struct query_word *eco_query_lexicon(size_t i, size_t *n);
 const struct query_word *eco_query_lexicon_formats(size_t *n);

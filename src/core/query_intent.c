@@ -4,7 +4,6 @@
 #include <string.h>
 
 #define CARRIES 3 /* weight of a figure that only one operation takes */
-#define OP(op, weight) ECO_QUERY_##op * 16 + (weight)
 
 /* English cue words; the Chinese ones are in query_words_zh.c. */
 static const struct query_word operations[] = {

@@ -4,7 +4,6 @@
  */
 #include "query.h"
 
-#define OP(op, weight) ECO_QUERY_##op * 16 + (weight)
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct query_word load[] = {

@@ -1,8 +1,6 @@
 /* The lexicon, Chinese (simplified; query_text.c folds common traditional characters). */
 #include "query.h"
 
-#define OP(op, weight) ECO_QUERY_##op * 16 + (weight)
-
 static const struct query_word chinese[] = {
     {"比特", SENSE_BITS, 0, NULL},
     {"位", SENSE_BITS, 0, NULL},

@@ -214,10 +214,11 @@ static enum eco_lang language_of(const struct eco_mcp_call *call, const struct e
     const struct eco_json *params = eco_json_get(message, "params"),
                           *arguments = eco_json_get(params, "arguments"),
                           *lang = eco_json_get(arguments, "lang");
-    bool told = lang && lang->type == ECO_JSON_STRING;
-    return told && eco_str_ieq(lang->str, lang->len, "zh")   ? ECO_LANG_ZH
-           : told && eco_str_ieq(lang->str, lang->len, "en") ? ECO_LANG_EN
-                                                             : call->lang;
+    enum eco_lang out = call->lang;
+    if (lang && lang->type == ECO_JSON_STRING) {
+        eco_lang_named(lang->str, lang->len, &out);
+    }
+    return out;
 }
 
 static void error_reply(struct eco_buf *out, enum eco_lang lang, const struct eco_json *id,

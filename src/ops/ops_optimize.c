@@ -447,6 +447,7 @@ static const struct {
                {ECO_OPTIMIZE_QUALITY, "max_quality_loss_pct", "% perplexity", 1},
                {ECO_OPTIMIZE_ROOM, ROOM_BUDGET, "GB", 1}};
 
+/* The last row's is that of "GB of the card" too, which miss_row() makes of it. */
 static const char *budget_unit(const char *name)
 {
     size_t i = 0;

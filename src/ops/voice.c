@@ -34,11 +34,20 @@ int eco_word_known(const char *english)
     return !english || !english[0] || find(english) != NULL;
 }
 
+bool eco_lang_named(const char *name, size_t len, enum eco_lang *out)
+{
+    bool zh = eco_str_ieq(name, len, "zh"), en = eco_str_ieq(name, len, "en");
+    *out = zh ? ECO_LANG_ZH : en ? ECO_LANG_EN : *out;
+    return zh || en;
+}
+
 void eco_voice_set(struct eco_ctx *ctx, const struct eco_args_voice *voice)
 {
-    const char *lang = voice->lang ? voice->lang : "en";
     const char *who = voice->persona ? voice->persona : "plain";
-    ctx->lang = eco_str_ieq(lang, strlen(lang), "zh") ? ECO_LANG_ZH : ECO_LANG_EN;
+    ctx->lang = ECO_LANG_EN;
+    if (voice->lang) {
+        eco_lang_named(voice->lang, strlen(voice->lang), &ctx->lang);
+    }
     ctx->persona =
         eco_str_ieq(who, strlen(who), "ecolobster") ? ECO_PERSONA_LOBSTER : ECO_PERSONA_PLAIN;
 }

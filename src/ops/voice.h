@@ -7,6 +7,7 @@
 #define ECO_OPS_VOICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum eco_lang { ECO_LANG_EN = 0, ECO_LANG_ZH };
 enum eco_persona { ECO_PERSONA_PLAIN = 0, ECO_PERSONA_LOBSTER };
@@ -15,6 +16,8 @@ struct eco_ctx;
 struct eco_err;
 struct eco_args_voice;
 
+/** The language of this name, "zh" or "en"; false, and `out` as it was, for any other. */
+bool eco_lang_named(const char *name, size_t len, enum eco_lang *out);
 /** From the parameters into the context; what is not given is English and plain. */
 void eco_voice_set(struct eco_ctx *ctx, const struct eco_args_voice *voice);
 /** A word or fixed sentence of words.def in that language; one that is not there, as it is. */

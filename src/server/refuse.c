@@ -37,22 +37,15 @@ static enum eco_lang accepted_language(const char *list)
     for (const char *at = list; at && *at;) {
         at += strspn(at, " \t,");
         size_t len = strcspn(at, ","), tag = strcspn(at, "-; \t,");
-        bool zh = eco_str_ieq(at, tag, "zh"), en = eco_str_ieq(at, tag, "en");
-        int weight = zh || en ? weight_of(at + tag, len - tag) : 0;
+        enum eco_lang named = best;
+        int weight = eco_lang_named(at, tag, &named) ? weight_of(at + tag, len - tag) : 0;
         if (weight > best_weight) {
-            best = zh ? ECO_LANG_ZH : ECO_LANG_EN;
+            best = named;
             best_weight = weight;
         }
         at += len;
     }
     return best;
-}
-
-static bool named_language(const char *name, size_t len, enum eco_lang *out)
-{
-    bool zh = eco_str_ieq(name, len, "zh"), en = eco_str_ieq(name, len, "en");
-    *out = zh ? ECO_LANG_ZH : en ? ECO_LANG_EN : *out;
-    return zh || en;
 }
 
 enum eco_lang eco_server_language(struct eco_server_worker *w)
@@ -61,11 +54,11 @@ enum eco_lang eco_server_language(struct eco_server_worker *w)
     enum eco_lang out = ECO_LANG_EN;
     size_t len = 0;
     if (!w->request ||
-        (body && body->type == ECO_JSON_STRING && named_language(body->str, body->len, &out))) {
+        (body && body->type == ECO_JSON_STRING && eco_lang_named(body->str, body->len, &out))) {
         return out;
     }
     const char *query = eco_query_value(&w->arena, w->request->target, "lang", &len);
-    if (query && named_language(query, len, &out)) {
+    if (query && eco_lang_named(query, len, &out)) {
         return out;
     }
     return accepted_language(w->request->header[ECO_HTTP_ACCEPT_LANGUAGE]);

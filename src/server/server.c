@@ -179,10 +179,18 @@ void eco_server_worker_rest(struct eco_server_worker *w)
     eco_buf_clear(&w->out);
 }
 
-static void fresh(struct eco_server_worker *w, const struct eco_http_request *q)
+/* Takes the request up with an empty reply: where it goes, and how long its path is. */
+static const struct eco_route *begin(struct eco_server *s, struct eco_server_worker *w,
+                                     const struct eco_http_request *q, size_t *path,
+                                     struct eco_http_reply *r)
 {
+    const char *query;
+    size_t query_len;
     eco_server_worker_rest(w);
     w->request = q;
+    *path = eco_target_split(q->target, &query, &query_len);
+    *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, *path)};
+    return &s->route[r->route];
 }
 
 /* ---- admission ----------------------------------------------------------------------------- */
@@ -261,12 +269,8 @@ bool eco_server_admit(struct eco_server *s, struct eco_server_worker *w,
                       const struct eco_http_request *q, size_t *body_limit,
                       struct eco_http_reply *r)
 {
-    const char *query;
-    size_t query_len;
-    fresh(w, q);
-    size_t path = eco_target_split(q->target, &query, &query_len);
-    *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
-    const struct eco_route *route = &s->route[r->route];
+    size_t path;
+    const struct eco_route *route = begin(s, w, q, &path, r);
     *body_limit = route->body_limit;
     return eco_http_fits(w, q, r) && is_place(s, w, route, q, path, r) &&
            method_fits(w, route, q, r) && (!route->counted || has_tokens(s, w, route, q, r)) &&
@@ -276,12 +280,8 @@ bool eco_server_admit(struct eco_server *s, struct eco_server_worker *w,
 void eco_server_refuse_body(struct eco_server *s, struct eco_server_worker *w,
                             const struct eco_http_request *q, struct eco_http_reply *r)
 {
-    const char *query;
-    size_t query_len;
-    fresh(w, q);
-    size_t path = eco_target_split(q->target, &query, &query_len);
-    *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
-    eco_refuse_body(w, s->route[r->route].body_limit, r);
+    size_t path;
+    eco_refuse_body(w, begin(s, w, q, &path, r)->body_limit, r);
     r->close = true;
 }
 
@@ -395,12 +395,8 @@ static void answer(struct eco_server *s, struct eco_server_worker *w, const stru
 void eco_server_handle(struct eco_server *s, struct eco_server_worker *w,
                        const struct eco_http_request *q, struct eco_http_reply *r)
 {
-    const char *query;
-    size_t query_len;
-    fresh(w, q);
-    size_t path = eco_target_split(q->target, &query, &query_len);
-    *r = (struct eco_http_reply){.route = eco_route_find(s, q->target, path)};
-    const struct eco_route *route = &s->route[r->route];
+    size_t path;
+    const struct eco_route *route = begin(s, w, q, &path, r);
     if (is(q->method, "OPTIONS")) {
         preflight(route, r);
         return;

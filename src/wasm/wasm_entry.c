@@ -57,7 +57,8 @@ static void read_lang(const struct eco_json *args)
 {
     const struct eco_json *lang = eco_json_get(args, "lang");
     if (lang && lang->type == ECO_JSON_STRING) {
-        told_in = strcmp(lang->str, "zh") == 0 ? ECO_LANG_ZH : ECO_LANG_EN;
+        told_in = ECO_LANG_EN;
+        eco_lang_named(lang->str, lang->len, &told_in);
     }
 }
 

@@ -152,12 +152,6 @@ static int make_room(struct builtin *b, const struct eco_workload_window *what, 
     return 0;
 }
 
-static double others(const struct builtin *b, const struct eco_cpu_use *before,
-                     const struct eco_cpu_use *after)
-{
-    return eco_engine_others_frac(before, after, eco_engine_info(b->decoder)->cpus);
-}
-
 static int builtin_window(struct eco_generator *base, const struct eco_workload_window *what,
                           struct eco_workload_result *out, struct eco_err *err)
 {
@@ -185,12 +179,14 @@ static int builtin_window(struct eco_generator *base, const struct eco_workload_
     }
     int64_t end_ns = eco_clock_mono_ns(), sequences = (int64_t)done * b->batch;
     eco_engine_cpu_use(&after);
+    int cpus = eco_engine_info(b->decoder)->cpus;
     *out = (struct eco_workload_result){.iterations = done,
                                         .tokens = sequences * what->tokens,
                                         .decode_tokens = sequences * (what->tokens - 1),
                                         .seconds = (double)(end_ns - start_ns) * 1e-9,
                                         .ttft_s = ttft_s / done,
-                                        .others_cpu_frac = others(b, &before, &after),
+                                        .others_cpu_frac =
+                                            eco_engine_others_frac(&before, &after, cpus),
                                         .stopped = done < what->iterations};
     eco_workload_intervals(b->intervals, b->interval_count, out);
     return 0;

@@ -337,6 +337,17 @@ static void test_what_is_no_model(void **state)
     }
 }
 
+/* The byte behind a name in a file that has it. */
+static unsigned char *behind(const struct gguf_out *file, const char *name)
+{
+    unsigned char *at = file->data;
+    size_t n = strlen(name);
+    while (memcmp(at, name, n) != 0) {
+        at++;
+    }
+    return at + n;
+}
+
 /* A head of a type without kernels was taken for none, and the model for a tied one. */
 static void test_types_that_cannot_be_read(void **state)
 {
@@ -345,16 +356,11 @@ static void test_types_that_cannot_be_read(void **state)
     struct eco_decoder *e = NULL;
     struct eco_err err = {0};
     struct ref_model m;
-    static const char name[] = "output.weight";
     const uint32_t q3_k = 11;
     (void)state;
     ref_make(&m, &llama, 5);
     gguf_make(&m, T_Q4_K, &file);
-    unsigned char *at = file.data;
-    while (memcmp(at, name, sizeof(name) - 1) != 0) {
-        at++;
-    }
-    memcpy(at + sizeof(name) - 1 + 4 + 2 * 8, &q3_k, 4); /* behind 2 dimensions */
+    memcpy(behind(&file, "output.weight") + 4 + 2 * 8, &q3_k, 4); /* and its 2 dimensions */
     write_bytes(file.data, file.len);
     assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "'output.weight' is of type Q3_K"));
@@ -370,15 +376,10 @@ static void test_no_tensor_is_left_over(void **state)
     struct eco_decoder *e = NULL;
     struct eco_err err = {0};
     struct ref_model m;
-    static const char key[] = "llama.block_count";
     (void)state;
     ref_make(&m, &llama, 6);
     gguf_make(&m, T_Q4_0, &file);
-    unsigned char *at = file.data;
-    while (memcmp(at, key, sizeof(key) - 1) != 0) {
-        at++;
-    }
-    at[sizeof(key) - 1 + 4] = 1; /* behind the value's type */
+    behind(&file, "llama.block_count")[4] = 1; /* and the value's type */
     write_bytes(file.data, file.len);
     assert_int_equal(eco_engine_open(&o, &e, &err), ECO_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "'blk.1.attn_k.weight' has no place"));
